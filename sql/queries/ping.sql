@@ -1,0 +1,2 @@
+-- Tells whether the database answers. Always one row.
+SELECT 1;
