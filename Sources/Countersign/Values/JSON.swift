@@ -40,6 +40,8 @@ package indirect enum JSON: Hashable, Sendable {
 extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral
 {
+    package typealias Key = String
+    package typealias Value = JSON
     package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
@@ -87,7 +89,7 @@ extension JSON {
 ///
 /// The order of members is lost in reading, so they come sorted by name.
 extension JSON: Decodable {
-    private struct Key: CodingKey {
+    private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
         init(stringValue: String) { self.stringValue = stringValue }
@@ -95,7 +97,7 @@ extension JSON: Decodable {
     }
 
     package init(from decoder: any Decoder) throws {
-        if let object = try? decoder.container(keyedBy: Key.self) {
+        if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
             self = .object(
                 try names.map { Member($0.stringValue, try object.decode(JSON.self, forKey: $0)) })
