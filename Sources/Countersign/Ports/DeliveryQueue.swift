@@ -12,11 +12,20 @@ package protocol DeliveryQueue: Sendable {
     ///   - limit: The most items to return; no more than the caller sends at once, because a lease
     ///     runs from the claim.
     ///   - lease: How long the claim holds on the database's clock.
+    /// - Returns: The claimed items; empty when none is due.
+    /// - Throws: ``StoreFailure`` when nothing was claimed, or it is not known whether anything was;
+    ///   such leases simply run out.
     func claim(limit: Int, lease: Seconds) async throws(StoreFailure) -> [Claim]
 
     /// Records what came of a claim, in one transaction with the evidence that it calls for.
     ///
+    /// Runs to its end in a cancelled task too, so that a worker can stop without losing an answer.
+    ///
+    /// - Parameters:
+    ///   - claim: The claim as it was returned.
+    ///   - outcome: What came of it.
     /// - Returns: `false` when the lease was lost or the item is settled already; nothing changed.
+    /// - Throws: ``StoreFailure``; the lease then runs out and the item is delivered again.
     func settle(_ claim: Claim, _ outcome: DeliveryOutcome) async throws(StoreFailure) -> Bool
 }
 
