@@ -1,0 +1,109 @@
+package import Countersign
+
+/// A public key whose holder signs tokens, such as the bank's identity system.
+package enum IdentityKey: Hashable, Sendable {
+    case ed25519(Ed25519PublicKey)
+    case p256(P256PublicKey)
+
+    /// Reads PEM of SubjectPublicKeyInfo of either kind.
+    package init(pem: String) throws(KeyError) {
+        do {
+            self = .ed25519(try Ed25519PublicKey(pem: pem))
+        } catch .unsupported {
+            guard let der = PEM.decode(pem, label: "PUBLIC KEY") else { throw .malformed }
+            self = .p256(try P256PublicKey(spki: der))
+        }
+    }
+
+    /// The one value of `alg` that goes with the key. Source: RFC 7518 §3.4, RFC 8037 §3.1.
+    package var algorithm: String {
+        switch self {
+        case .ed25519: "EdDSA"
+        case .p256: "ES256"
+        }
+    }
+
+    fileprivate func isValid(_ signature: Bytes, for message: Bytes) -> Bool {
+        switch self {
+        case .ed25519(let key): return key.isValid(signature: signature, for: message)
+        case .p256(let key):
+            guard let signature = P256Signature(raw: signature) else { return false }
+            return key.isValid(signature, for: message)
+        }
+    }
+}
+
+/// The private half of an ``IdentityKey``, for the demo and for tests.
+package enum IdentitySigningKey: Sendable {
+    case ed25519(Ed25519PrivateKey)
+    case p256(P256PrivateKey)
+
+    package var publicKey: IdentityKey {
+        switch self {
+        case .ed25519(let key): .ed25519(key.publicKey)
+        case .p256(let key): .p256(key.publicKey)
+        }
+    }
+
+    fileprivate func sign(_ message: Bytes) throws(OpenSSLFailure) -> Bytes {
+        switch self {
+        case .ed25519(let key): return try key.sign(message)
+        case .p256(let key):
+            guard let signature = P256Signature(der: try key.sign(message)) else {
+                throw OpenSSLFailure("EVP_DigestSign")
+            }
+            return signature.raw
+        }
+    }
+}
+
+/// JSON Web Signatures in compact form, with the algorithm fixed by the key. Source: RFC 7515 §7.1.
+package enum CompactJWS {
+    /// The longest token that is read, in UTF-8 units.
+    package static let unitsMax = 8192
+
+    /// Why a token is refused.
+    package enum Failure: Error, Hashable, Sendable {
+        case tooLong
+        /// Not three parts of strict base64url, or a header that is no JSON object.
+        case malformed
+        /// `alg` is missing or is not the key's: the token never chooses.
+        case algorithm
+        /// `crit` is present: it names extensions that must be understood, and none are.
+        case critical
+        case signature
+    }
+
+    /// The payload of a token that `key` signed; its bytes are a JSON object without repeated names.
+    ///
+    /// Only now may the payload be believed, and its own claims (expiry, audience) are the caller's to
+    /// check.
+    package static func verify(_ text: String, key: IdentityKey) throws(Failure) -> Bytes {
+        guard text.utf8.count <= unitsMax else { throw .tooLong }
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard parts.count == 3, let headerBytes = Base64.decodeURL(parts[0]),
+            let payload = Base64.decodeURL(parts[1]), let signature = Base64.decodeURL(parts[2]),
+            let header = StrictJSON.decode(headerBytes), case .object = header
+        else { throw .malformed }
+        guard let algorithm = header["alg"]?.text,
+            algorithm.utf8.elementsEqual(key.algorithm.utf8)
+        else { throw .algorithm }
+        guard header["crit"] == nil else { throw .critical }
+        guard key.isValid(signature, for: Bytes("\(parts[0]).\(parts[1])".utf8)) else {
+            throw .signature
+        }
+        guard case .object? = StrictJSON.decode(payload) else { throw .malformed }
+        return payload
+    }
+
+    /// A token over `payload`, for the demo and for tests.
+    package static func sign(_ payload: JSON, key: IdentitySigningKey) throws(OpenSSLFailure)
+        -> String
+    {
+        let header: JSON = ["alg": .string(key.publicKey.algorithm), "typ": "JWT"]
+        let message =
+            Base64.encodeURL(header.encoded) + "." + Base64.encodeURL(payload.encoded)
+        return message + "." + Base64.encodeURL(try key.sign(Bytes(message.utf8)))
+    }
+}

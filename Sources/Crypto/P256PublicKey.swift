@@ -1,0 +1,75 @@
+package import Countersign
+
+/// A public key of P-256 whose point is known to be on the curve.
+package struct P256PublicKey: Sendable {
+    /// The uncompressed point: 0x04, x, y; 65 bytes. Source: ANSI X9.63, SEC 1 §2.3.3.
+    package let x963: Bytes
+    private let key: EVPKey
+
+    /// The DER of every SubjectPublicKeyInfo of an uncompressed P-256 point, up to the point.
+    ///
+    /// Source: RFC 5480 §2.1.1: id-ecPublicKey, namedCurve secp256r1, BIT STRING of 66 bytes. Comparing
+    /// with it is a complete parser: DER leaves no other spelling, and nothing can trail.
+    private static let spkiPrefix: Bytes = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
+        0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    ]
+
+    /// Reads the forms in which phones send a key: PEM of SubjectPublicKeyInfo (LF or CRLF), base64 of
+    /// its DER, or base64 of the 65-byte X9.63 point. Nothing else: no white space around, no second key.
+    package init(parsing text: String) throws(KeyError) {
+        if let der = PEM.decode(text, label: "PUBLIC KEY") {
+            try self.init(spki: der)
+            return
+        }
+        guard text.utf8.count <= PEM.textUnitsMax, let bytes = Base64.decode(text) else {
+            throw .malformed
+        }
+        if bytes.count == 65 {
+            try self.init(x963: bytes)
+        } else {
+            try self.init(spki: bytes)
+        }
+    }
+
+    /// Reads an uncompressed point of 65 bytes.
+    package init(x963: Bytes) throws(KeyError) {
+        guard x963.count == 65, x963[0] == 0x04 else { throw .unsupported }
+        guard let key = EVPKey.p256(point: x963) else { throw .notOnCurve }
+        self.x963 = x963
+        self.key = key
+    }
+
+    /// Reads the DER of a SubjectPublicKeyInfo.
+    package init(spki: Bytes) throws(KeyError) {
+        guard spki.first == 0x30 else { throw .malformed }
+        guard spki.count == Self.spkiPrefix.count + 65, spki.starts(with: Self.spkiPrefix) else {
+            throw .unsupported
+        }
+        try self.init(x963: Bytes(spki.dropFirst(Self.spkiPrefix.count)))
+    }
+
+    /// SubjectPublicKeyInfo in DER, 91 bytes: the form that is stored, compared and shown as evidence.
+    package var spki: Bytes { Self.spkiPrefix + x963 }
+
+    /// The same in PEM, for `openssl dgst -verify`.
+    package var pem: String { PEM.encode(spki, label: "PUBLIC KEY") }
+
+    /// Whether this key made the signature over `message` (ECDSA with SHA-256).
+    ///
+    /// The signature is strict DER with both numbers in [1, n−1]; any other spelling is not valid.
+    package func isValid(signature der: Bytes, for message: Bytes) -> Bool {
+        guard let signature = P256Signature(der: der) else { return false }
+        return isValid(signature, for: message)
+    }
+
+    /// Whether this key made the signature over `message` (ECDSA with SHA-256).
+    package func isValid(_ signature: P256Signature, for message: Bytes) -> Bool {
+        key.isValid(signature.der, for: message, .ecdsaWithSHA256)
+    }
+}
+
+extension P256PublicKey: Hashable {
+    package static func == (left: Self, right: Self) -> Bool { left.x963 == right.x963 }
+    package func hash(into hasher: inout Hasher) { hasher.combine(x963) }
+}
