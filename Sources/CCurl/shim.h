@@ -13,3 +13,7 @@ static inline CURLcode countersign_curl_set_write(CURL *handle, CURLoption optio
 static inline CURLcode countersign_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
+// CURL_GLOBAL_DEFAULT is a cast macro, which Swift does not import.
+static inline CURLcode countersign_curl_global_init(void) {
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+}

@@ -1,0 +1,179 @@
+/// Work for core banking, kept in the database so that it survives every instance of this service.
+///
+/// Delivery is at least once. Two leases of one item never overlap on the database's clock, and a
+/// worker that was slower than its lease changes nothing: ``settle(_:_:)`` compares the lease token.
+package protocol DeliveryQueue: Sendable {
+    /// Claims up to `limit` items that are due, each with a fresh lease token, and commits.
+    ///
+    /// Announcements come before orders that are due as well, so that core banking knows a key before
+    /// it sees the first order signed with it. Items that another worker is claiming are skipped.
+    ///
+    /// - Parameters:
+    ///   - limit: The most items to return; no more than the caller sends at once, because a lease
+    ///     runs from the claim.
+    ///   - lease: How long the claim holds on the database's clock.
+    /// - Returns: The claimed items; empty when none is due.
+    /// - Throws: ``StoreFailure`` when nothing was claimed, or it is not known whether anything was;
+    ///   such leases simply run out.
+    func claim(limit: Int, lease: Seconds) async throws(StoreFailure) -> [Claim]
+
+    /// Records what came of a claim, in one transaction with the evidence that it calls for.
+    ///
+    /// Runs to its end in a cancelled task too, so that a worker can stop without losing an answer.
+    ///
+    /// - Parameters:
+    ///   - claim: The claim as it was returned.
+    ///   - outcome: What came of it.
+    /// - Returns: `false` when the lease was lost or the item is settled already; nothing changed.
+    /// - Throws: ``StoreFailure``; the lease then runs out and the item is delivered again.
+    func settle(_ claim: Claim, _ outcome: DeliveryOutcome) async throws(StoreFailure) -> Bool
+}
+
+/// One item of work, leased to one worker.
+package struct Claim: Sendable {
+    /// What the worker is to do; which one is stored with the item, not derived from counts.
+    package enum Phase: Sendable {
+        /// Send the item.
+        case push
+        /// Ask core banking what became of an order in state `unknown`; never send it again.
+        case reconcile
+    }
+
+    package let item: DeliveryItem
+    package let phase: Phase
+    package let leaseToken: ID<Lease>
+    /// 1 for the first claim in this phase; the back-off grows with it.
+    package let attempt: Int
+    /// When the item was first claimed; the time to give up is counted from here.
+    package let firstAttemptAt: Instant
+    /// The database's time of this claim; also the `created` of the request's signature.
+    package let claimedAt: Instant
+
+    package init(
+        item: DeliveryItem, phase: Phase, leaseToken: ID<Lease>, attempt: Int,
+        firstAttemptAt: Instant, claimedAt: Instant
+    ) {
+        self.item = item
+        self.phase = phase
+        self.leaseToken = leaseToken
+        self.attempt = attempt
+        self.firstAttemptAt = firstAttemptAt
+        self.claimedAt = claimedAt
+    }
+}
+
+/// What is delivered.
+package enum DeliveryItem: Sendable {
+    case order(ExecutionOrder)
+    case credential(CredentialAnnouncement)
+}
+
+/// The instruction to carry out exactly what the customer signed.
+///
+/// The kind and content of the action are only in ``message``: nothing else could differ from it.
+package struct ExecutionOrder: Sendable {
+    /// Also the idempotency key towards core banking.
+    package let actionID: ID<Action>
+    package let customerID: String
+    package let approvedAt: Instant
+    /// The evidence of the approval.
+    package let evidenceID: ID<Evidence>
+    /// The RFC 6962 leaf hash of that evidence.
+    package let leafHash: Digest
+    /// The signed bytes, as stored and as the customer's key signed them.
+    package let message: Bytes
+    package let assertion: RecordedAssertion
+
+    package init(
+        actionID: ID<Action>, customerID: String, approvedAt: Instant, evidenceID: ID<Evidence>,
+        leafHash: Digest, message: Bytes, assertion: RecordedAssertion
+    ) {
+        self.actionID = actionID
+        self.customerID = customerID
+        self.approvedAt = approvedAt
+        self.evidenceID = evidenceID
+        self.leafHash = leafHash
+        self.message = message
+        self.assertion = assertion
+    }
+}
+
+/// The customer's proof as it was accepted, byte for byte.
+package struct RecordedAssertion: Sendable {
+    /// The bytes that differ by kind of credential.
+    package enum Proof: Sendable {
+        /// ECDSA P-256 with SHA-256 over the message, DER.
+        case deviceKey(signature: Bytes)
+        /// A WebAuthn assertion whose challenge is the SHA-256 of the message.
+        case passkey(signature: Bytes, clientDataJSON: Bytes, authenticatorData: Bytes)
+    }
+
+    package let credentialID: ID<Credential>
+    /// The credential's public key, DER `SubjectPublicKeyInfo`.
+    package let publicKeySPKI: Bytes
+    package let proof: Proof
+
+    package init(credentialID: ID<Credential>, publicKeySPKI: Bytes, proof: Proof) {
+        self.credentialID = credentialID
+        self.publicKeySPKI = publicKeySPKI
+        self.proof = proof
+    }
+}
+
+/// Tells core banking of an enrolled key, so that it can check orders against its own register.
+package struct CredentialAnnouncement: Sendable {
+    package let credentialID: ID<Credential>
+    package let customerID: String
+    package let kind: CredentialKind
+    /// DER `SubjectPublicKeyInfo`.
+    package let publicKeySPKI: Bytes
+    package let enrolledAt: Instant
+    /// The evidence of the enrolment.
+    package let evidenceID: ID<Evidence>
+
+    package init(
+        credentialID: ID<Credential>, customerID: String, kind: CredentialKind,
+        publicKeySPKI: Bytes, enrolledAt: Instant, evidenceID: ID<Evidence>
+    ) {
+        self.credentialID = credentialID
+        self.customerID = customerID
+        self.kind = kind
+        self.publicKeySPKI = publicKeySPKI
+        self.enrolledAt = enrolledAt
+        self.evidenceID = evidenceID
+    }
+}
+
+/// What came of one claim.
+package enum DeliveryOutcome: Equatable, Sendable {
+    /// Core banking carried the order out; `raw` is its answer, byte for byte, for the evidence.
+    case executed(reference: String, raw: Bytes)
+    /// Core banking refused the order for good.
+    case refused(reason: String, raw: Bytes)
+    /// Core banking took note of an announcement.
+    case delivered
+    /// Not settled; the item is due again after `after`. An order stays `in_progress` or becomes `ready`.
+    case retry(after: Seconds, cause: UnsettledCause)
+    /// Not known whether the order was carried out, and it will not be sent again: its state becomes,
+    /// or stays, `unknown`, and it is due for ``Claim/Phase/reconcile`` after `askAfter`.
+    case unknown(askAfter: Seconds, cause: UnsettledCause)
+}
+
+/// Why an attempt settled nothing. The raw values are labels of metrics.
+package enum UnsettledCause: String, CaseIterable, Sendable {
+    case timeout
+    case connectionFailed = "connection_failed"
+    case tls
+    /// The connection broke, or the answer was not HTTP, while a request was under way.
+    case broken
+    case answerTooLarge = "answer_too_large"
+    /// A status other than 2xx; 4xx as well, since a proxy or a wrong setting can cause any of them.
+    case status
+    /// A 2xx whose body is not the agreed one.
+    case unreadableAnswer = "unreadable_answer"
+    /// Core banking says that it never saw the order. A copy under way could still arrive, so this
+    /// proves nothing.
+    case notSeen = "not_seen"
+    /// The stored order does not match its own signed message, and was not sent.
+    case inconsistentOrder = "inconsistent_order"
+}
