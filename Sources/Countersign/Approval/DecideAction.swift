@@ -101,7 +101,9 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
             return .answer(.refused(.customerLocked(until: until)))
         }
         let message = challenge.message(command.decision)
-        guard StoredMessages.agree(context.action, challenge) else { return .tampered }
+        guard context.actionIsIntact, StoredMessages.agree(context.action, challenge) else {
+            return .tampered
+        }
         do throws(VerificationFailure) {
             guard let credential = context.credential, credential.isActive,
                 let state = context.state

@@ -3,6 +3,9 @@ package struct DecisionContext: Sendable {
     /// The database's time at which this was read.
     package let at: Instant
     package let action: RecordedAction
+    /// Whether the stored columns are values at all. When not, ``action`` says what was signed, and
+    /// nothing may be decided on it.
+    package let actionIsIntact: Bool
     package let actionFailures: Int
     /// The challenge that the request names, if it belongs to this action.
     package let challenge: Challenge?
@@ -16,12 +19,14 @@ package struct DecisionContext: Sendable {
     package let versions: RecordVersions
 
     package init(
-        at: Instant, action: RecordedAction, actionFailures: Int, challenge: Challenge?,
+        at: Instant, action: RecordedAction, actionIsIntact: Bool, actionFailures: Int,
+        challenge: Challenge?,
         customer: CustomerStanding, credential: RegisteredCredential?, decision: RecordedDecision?,
         policy: Policy, state: RecordedState?, versions: RecordVersions
     ) {
         self.at = at
         self.action = action
+        self.actionIsIntact = actionIsIntact
         self.actionFailures = actionFailures
         self.challenge = challenge
         self.customer = customer
