@@ -1,4 +1,5 @@
 import Countersign
+import Foundation
 import TestSupport
 import Testing
 
@@ -50,9 +51,20 @@ import Testing
         }
         #expect(deviating.isEmpty)
     }
-}
 
-/// A value, or `nil` when its text is refused.
-func accepted<Value>(_ make: () throws(InvalidValue) -> Value) -> Value? {
-    do { return try make() } catch { return nil }
+    /// What stands for an ID in a path must be one, whether or not a router decodes it first.
+    ///
+    /// Cases about spellings of an ID that exists, or of its route, are for the running service.
+    @Test func `IDs in paths`() throws {
+        guard let cases = try Cases.domain("ids") else { return }
+        let deviating = cases.run("domain.jsonl ids") { one in
+            guard let target = one.input("target")?.text else { return .deviating("no input") }
+            guard one.verdict == "reject" else { return .unsupported("routes of the server") }
+            let segments = target.split(separator: "/", omittingEmptySubsequences: false)
+            guard segments.count >= 4 else { return .deviating("no ID in the path") }
+            let spellings = [String(segments[3]), segments[3].removingPercentEncoding ?? ""]
+            return one.judge(accepted: spellings.contains { ID<Case>($0) != nil })
+        }
+        #expect(deviating.isEmpty)
+    }
 }

@@ -1,35 +1,12 @@
 package import Countersign
 
-/// Why a body is refused.
-package enum BodyRefusal: Error, Hashable, Sendable {
-    /// Not the shape that is asked for: `malformed-request`, 400.
-    case malformed(MalformedJSON)
-    /// The right shape with values that are not acceptable: `invalid-action`, 422.
-    case invalid([InvalidMember])
-}
-
-/// A member whose value is not acceptable, and why.
-package struct InvalidMember: Hashable, Sendable {
-    package let pointer: JSONPointer
-    /// As in ``InvalidValue``.
-    package let code: String
-    /// As in ``InvalidValue``.
-    package let detail: String
-
-    init(_ pointer: JSONPointer, _ error: InvalidValue) {
-        self.pointer = pointer
-        code = error.code
-        detail = error.detail
-    }
-}
-
 /// Reads the members of one object, each by name, and refuses those that nobody asked for.
 ///
 /// A wrong shape ends the reading at once. Values that are not acceptable are collected, so that a
 /// caller learns of all of them: such a member reads as `nil`, and the closure that reads an object
 /// returns `nil` when it lacks one. An optional member may be left out or be `null`.
 package struct ObjectReader {
-    private let pointer: JSONPointer
+    let pointer: JSONPointer
     private var unread: [String: JSON]
     private var invalid: [InvalidMember]
 
@@ -74,7 +51,7 @@ package struct ObjectReader {
             "There is no member of this name here.", at: pointer.member(name))
     }
 
-    private static func malformed(_ detail: String, at pointer: JSONPointer) -> BodyRefusal {
+    static func malformed(_ detail: String, at pointer: JSONPointer) -> BodyRefusal {
         .malformed(MalformedJSON(detail, at: pointer))
     }
 }
