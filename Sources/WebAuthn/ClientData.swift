@@ -25,7 +25,7 @@ struct ClientData {
     init(parsing bytes: Bytes) throws(VerificationFailure) {
         let mark: Bytes = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: mark) ? Bytes(bytes.dropFirst(mark.count)) : bytes
-        guard bytes.count <= Self.bytesMax, let json = StrictJSON.decode(text),
+        guard bytes.count <= Self.bytesMax, let json = SignedJSON.decode(text),
             let type = json["type"]?.text, let challenge = json["challenge"]?.text,
             let origin = json["origin"]?.text
         else { throw .clientDataMalformed }
