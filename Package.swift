@@ -31,7 +31,10 @@ let package = Package(
         .target(
             name: "Postgres", dependencies: ["Countersign", "Crypto", "Evidence", "CPostgres"],
             exclude: ["SQL/README.md"],
-            resources: [.embedInCode("SQL/queries"), .embedInCode("SQL/migrations")],
+            resources: [
+                .embedInCode("SQL/queries"), .embedInCode("SQL/migrations"),
+                .embedInCode("SQL/roles.sql"),
+            ],
             swiftSettings: strict),
         .target(name: "HTTP", dependencies: ["Countersign", "CLibevent"], swiftSettings: strict),
         .target(

@@ -1,0 +1,36 @@
+import Countersign
+
+/// Percent-decoding, once and strictly. Source: RFC 3986 §2.1.
+enum PercentEncoding {
+    /// The decoded text; `nil` for a broken escape, a NUL or bytes that are not UTF-8.
+    ///
+    /// A plus is a space in queries, which clients write as HTML forms do.
+    static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+        var decoded: Bytes = []
+        decoded.reserveCapacity(text.utf8.count)
+        var units = text.utf8.makeIterator()
+        while let unit = units.next() {
+            switch unit {
+            case UInt8(ascii: "%"):
+                guard let high = units.next().flatMap(digit), let low = units.next().flatMap(digit)
+                else { return nil }
+                decoded.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace:
+                decoded.append(UInt8(ascii: " "))
+            default:
+                decoded.append(unit)
+            }
+        }
+        guard !decoded.contains(0) else { return nil }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func digit(_ unit: UInt8) -> UInt8? {
+        switch unit {
+        case 0x30...0x39: unit - 0x30
+        case 0x41...0x46: unit - 0x41 + 10
+        case 0x61...0x66: unit - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,23 @@
+-- The roles of one cluster; run by `countersign migrate` as an administrator before the migrations,
+-- and safe to run again. Nobody logs in as the owner or the definer.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['countersign_owner', 'countersign_definer'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+        END IF;
+    END LOOP;
+    FOREACH name IN ARRAY ARRAY['countersign_service', 'countersign_operator', 'countersign_auditor']
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+            EXECUTE format('CREATE ROLE %I LOGIN', name);
+        END IF;
+    END LOOP;
+END $$;
+-- Messages are never matched, but logs should read the same everywhere.
+ALTER ROLE countersign_service SET lc_messages = 'C';
+ALTER ROLE countersign_service SET lock_timeout = '2s';
+ALTER ROLE countersign_service SET statement_timeout = '5s';
+ALTER ROLE countersign_service SET idle_in_transaction_session_timeout = '5s';
