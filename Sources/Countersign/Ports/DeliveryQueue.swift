@@ -176,4 +176,6 @@ package enum UnsettledCause: String, CaseIterable, Sendable {
     case notSeen = "not_seen"
     /// The stored order does not match its own signed message, and was not sent.
     case inconsistentOrder = "inconsistent_order"
+    /// The request could not be signed with this service's key, and was not sent.
+    case signingFailed = "signing_failed"
 }
