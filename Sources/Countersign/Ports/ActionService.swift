@@ -49,10 +49,10 @@ package struct PayeeStanding: Sendable {
     package let state: State
     package let usableAt: Instant
     package let newUntil: Instant
-    /// For a payee that is new: the caps by currency; empty for an established one.
-    package let maySend: [MaySend]
+    /// What may be sent while it is new, in the policy's home currency; `nil` for an established one.
+    package let maySend: MaySend?
 
-    /// What may be sent to a new payee in one currency.
+    /// What may be sent to a new payee.
     package struct MaySend: Sendable {
         package let single: Money
         package let sumLeft: Money
@@ -65,7 +65,7 @@ package struct PayeeStanding: Sendable {
 
     package init(
         id: ID<Payee>, identity: PayeeIdentity, alias: String, state: State, usableAt: Instant,
-        newUntil: Instant, maySend: [MaySend]
+        newUntil: Instant, maySend: MaySend?
     ) {
         self.id = id
         self.identity = identity
