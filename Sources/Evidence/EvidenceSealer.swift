@@ -128,17 +128,22 @@ package struct EvidenceSealer: Sendable {
     ) -> [SealedEvidence]? {
         guard let key = keyEncryption.unwrap(wrappedKey, for: subject) else { return nil }
         var heads = heads
-        return drafts.map { draft in
-            let entry = seal(draft, with: key, at: at, heads: heads)
+        return drafts.enumerated().map { index, draft in
+            let entry = seal(draft, number: index, with: key, at: at, heads: heads)
             heads.append(entry)
             return entry
         }
     }
 
     private func seal(
-        _ draft: EvidenceDraft, with key: DataKey, at: Instant, heads: ChainHeads
+        _ draft: EvidenceDraft, number: Int, with key: DataKey, at: Instant, heads: ChainHeads
     ) -> SealedEvidence {
-        let id = ID<Countersign.Evidence>(at: at, random: entropy(10))
+        // Records of one transaction share their millisecond: a counter keeps their IDs in order
+        // (RFC 9562 §6.2, method 1).
+        let counter = [
+            UInt8(truncatingIfNeeded: number >> 4), UInt8(truncatingIfNeeded: number << 4),
+        ]
+        let id = ID<Countersign.Evidence>(at: at, random: counter + entropy(8))
         let salt = entropy(32)
         let nonce = entropy(AES256GCM.nonceBytes)
         let body = draft.body.encoded
