@@ -25,7 +25,10 @@ struct TestCertificates: Sendable {
                 + "email:nobody@bank.example")
         try leaf("foreign", by: "foreign-ca", "subjectAltName=DNS:core.bank.example")
         try leaf("wrong-use", by: "ca", "extendedKeyUsage=serverAuth")
-        try expiredLeaf("expired", by: "ca")
+        try leaf("expired", by: "ca", until: "20200102000000Z")
+        try openssl(
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other -keyout other.key"
+                + " -out other.crt")
     }
 
     func options(
@@ -58,13 +61,14 @@ struct TestCertificates: Sendable {
                 + " -extfile \(name).ext -out \(name).crt")
     }
 
-    private func expiredLeaf(_ name: String, by ca: String) throws {
+    /// A certificate with a given end, `YYYYMMDDHHMMSSZ`.
+    func leaf(_ name: String, by ca: String, until end: String) throws {
         try request(name)
         let configuration = """
             [ca]
             default_ca = it
             [it]
-            database = index.txt
+            database = \(name).index
             new_certs_dir = .
             rand_serial = yes
             default_md = sha256
@@ -72,24 +76,26 @@ struct TestCertificates: Sendable {
             [any]
             commonName = supplied
             """
-        try Data(configuration.utf8).write(to: folder.appending(path: "ca.conf"))
-        try Data().write(to: folder.appending(path: "index.txt"))
+        try Data(configuration.utf8).write(to: folder.appending(path: "\(name).conf"))
+        try Data().write(to: folder.appending(path: "\(name).index"))
         try openssl(
-            "ca -batch -notext -config ca.conf -cert \(ca).crt -keyfile \(ca).key"
-                + " -in \(name).csr -out \(name).crt"
-                + " -startdate 20200101000000Z -enddate 20200102000000Z")
+            "ca -batch -notext -config \(name).conf -cert \(ca).crt -keyfile \(ca).key"
+                + " -in \(name).csr -out \(name).crt -startdate 20200101000000Z -enddate \(end)")
     }
 
-    private func openssl(_ arguments: String) throws {
+    @discardableResult func openssl(_ arguments: String) throws -> String {
         let process = Process()
+        let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = arguments.split(separator: " ").map(String.init)
         process.currentDirectoryURL = folder
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw OpenSSLFailure(arguments: arguments) }
+        return String(decoding: data, as: UTF8.self)
     }
 }
 
