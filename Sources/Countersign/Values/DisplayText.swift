@@ -32,8 +32,7 @@ package struct DisplayText: Sendable {
             throw InvalidValue("text_empty", "A text is needed here.")
         }
         guard scalars.count <= field.lengths.upperBound else {
-            throw InvalidValue(
-                "text_too_long", "At most \(field.lengths.upperBound) characters are allowed here.")
+            throw DisplayText.tooLong(field)
         }
         guard scalars.allSatisfy(DisplayText.isVisible) else {
             throw InvalidValue(
@@ -54,6 +53,12 @@ package struct DisplayText: Sendable {
             throw InvalidValue("text_leading_mark", "The text begins with a combining mark.")
         }
         self.text = text
+    }
+
+    /// The refusal of a text that is longer than its field.
+    package static func tooLong(_ field: Field) -> InvalidValue {
+        InvalidValue(
+            "text_too_long", "At most \(field.lengths.upperBound) characters are allowed here.")
     }
 
     /// White space that may stand between words: every other kind looks like one of these two.

@@ -19,3 +19,15 @@ package enum CredentialKind: String, Sendable {
     /// A WebAuthn credential.
     case passkey
 }
+
+/// Somebody whom a customer may pay.
+package enum Payee {}
+
+/// One attempt to register a key.
+package enum Enrolment {}
+
+/// A system or person that calls the API.
+package enum Client {}
+
+/// A customer as evidence knows it: a random stand-in for the bank's ID.
+package enum Subject {}

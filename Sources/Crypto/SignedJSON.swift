@@ -2,7 +2,7 @@ package import Countersign
 import FoundationEssentials
 
 /// JSON text that came inside a signature: read by Foundation, with what Foundation lets pass refused.
-package enum StrictJSON {
+package enum SignedJSON {
     /// The value of UTF-8 text without a byte order mark and without a name that occurs twice in one
     /// object; `nil` for anything else. Source: RFC 8259, RFC 7493 §2.3.
     ///

@@ -1,0 +1,49 @@
+/// Why a proof, or the making of a credential, was not believed.
+///
+/// The exact reason goes into evidence and is never told to the payer's side: all of them are one
+/// `authentication-failed` there (RTS Art. 4(3)(a)).
+package enum VerificationFailure: String, Error, CaseIterable, Sendable {
+    // The client's data. WebAuthn L3 §5.8.1.
+    case clientDataMalformed = "clientdata_malformed"
+    case typeMismatch = "type_mismatch"
+    case challengeMismatch = "challenge_mismatch"
+    case originMismatch = "origin_mismatch"
+    case crossOriginNotAllowed = "crossorigin_not_allowed"
+    case topOriginNotAllowed = "toporigin_not_allowed"
+
+    // The authenticator's data. WebAuthn L3 §6.1.
+    case authenticatorDataMalformed = "authdata_malformed"
+    case authenticatorDataTrailingBytes = "authdata_trailing_bytes"
+    case relyingPartyMismatch = "rpid_mismatch"
+    case userNotPresent = "up_missing"
+    case userNotVerified = "uv_missing"
+    case backupFlagsInvalid = "be_bs_invalid"
+    case backupEligibilityChanged = "be_changed"
+    case signCountRegression = "counter_regression"
+    case cborMalformed = "cbor_malformed"
+
+    // The credential and its key. WebAuthn L3 §6.5.
+    case credentialType = "credential_type"
+    case credentialUnknown = "credential_unknown"
+    case credentialNotAllowed = "credential_not_allowed"
+    case credentialIDMismatch = "credential_id_mismatch"
+    case credentialIDTooLong = "credential_id_too_long"
+    case credentialIDInUse = "credential_id_in_use"
+    case userHandleMismatch = "user_handle_mismatch"
+    case coseKeyInvalid = "cose_key_invalid"
+    case algorithmNotAllowed = "alg_not_allowed"
+    case signatureInvalid = "signature_invalid"
+
+    // The attestation. WebAuthn L3 §6.5 and §8.
+    case attestationObjectTrailingBytes = "attobj_trailing_bytes"
+    case attestationFormatUnsupported = "fmt_unsupported"
+    case attestationStatementMalformed = "att_stmt_malformed"
+    case attestationAlgorithmMismatch = "att_alg_mismatch"
+    case attestationSignatureInvalid = "att_signature_invalid"
+
+    /// The service's own record of the credential cannot be used: not the customer's fault.
+    case storedKeyInvalid = "stored_key_invalid"
+
+    /// The stable word under which evidence and statistics know the reason.
+    package var code: String { rawValue }
+}

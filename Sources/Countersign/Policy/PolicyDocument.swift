@@ -1,0 +1,120 @@
+/// Reads a policy document. What the law bounds is bounded here and refuses a document beyond it.
+extension PolicyRules {
+    package static let documentVersion = "countersign/policy/1"
+    /// Source: WebAuthn L3 §15.1 recommends at most 600 s for a ceremony.
+    package static let challengeLifetimeMax = Seconds(600)
+    /// Source: PSD2 RTS Art. 4(3)(b), at most five consecutive failures.
+    package static let failuresMax = 5
+
+    /// - Throws: The first thing that is wrong, with the member's name as its code.
+    package init(document: JSON) throws(InvalidValue) {
+        let reader = DocumentReader(document)
+        guard document["version"]?.text == PolicyRules.documentVersion else {
+            throw InvalidValue("version", "The document is not of this version.")
+        }
+        guard let zone = document["time_zone"]?.text, !zone.isEmpty else {
+            throw InvalidValue("time_zone", "A time zone is needed.")
+        }
+        timeZone = zone
+        challengeLifetime = try reader.seconds(
+            "challenge_lifetime_s", in: 30...PolicyRules.challengeLifetimeMax.count)
+        actionLifetime = try reader.seconds("action_lifetime_s", in: 60...86_400)
+        openChallengesMax = try reader.count("open_challenges_max", in: 1...100)
+        attempts = try Attempts(DocumentReader(document["attempts"]))
+        let payee = DocumentReader(document["payee"])
+        payeeCoolingOff = try payee.seconds("cooling_off_s", in: 0...345_600)
+        newPayeePeriod = try payee.seconds("new_period_s", in: 0...2_592_000)
+        guard let mode = document["payee"]?["mode"]?.text.flatMap(CoolingOffMode.init) else {
+            throw InvalidValue("mode", "The mode is hold or refuse.")
+        }
+        payeeCoolingOffMode = mode
+        contactChangeHold = try reader.seconds("contact_change_hold_s", in: 0...345_600)
+        let coolingOff = DocumentReader(document["new_credential_cooling_off_s"])
+        newCredentialCoolingOff = try coolingOff.byKind { (kind) throws(InvalidValue) in
+            try coolingOff.seconds(kind.rawValue, in: 0...259_200)
+        }
+        let factorRules = DocumentReader(document["factors"])
+        factors = try factorRules.byKind { (kind) throws(InvalidValue) in
+            try factorRules.credentialKinds(kind.rawValue)
+        }
+        currencies = try PolicyRules.limits(document["currencies"])
+        homeCurrency = try Currency(document["home_currency"]?.text ?? "")
+        guard currencies[homeCurrency] != nil else {
+            throw InvalidValue("home_currency", "The home currency needs limits.")
+        }
+    }
+
+    private static func limits(
+        _ json: JSON?
+    ) throws(InvalidValue) -> [Currency: CurrencyLimits] {
+        guard case .object(let members) = json else {
+            throw InvalidValue("currencies", "The limits by currency are missing.")
+        }
+        var limits: [Currency: CurrencyLimits] = [:]
+        for member in members {
+            let currency = try Currency(member.name)
+            func amount(_ name: String) throws(InvalidValue) -> Money {
+                guard let text = member.value[name]?.text else {
+                    throw InvalidValue(name, "A limit of \(currency.code) is missing.")
+                }
+                return try Money(limit: text, currency: currency)
+            }
+            limits[currency] = CurrencyLimits(
+                singleMax: try amount("single_max"), dailyMax: try amount("daily_max"),
+                firstTransferMax: try amount("first_transfer_max"),
+                newPayeeSumMax: try amount("new_payee_sum_max"))
+        }
+        return limits
+    }
+}
+
+extension PolicyRules.Attempts {
+    fileprivate init(_ reader: DocumentReader) throws(InvalidValue) {
+        let bound = 1...Int64(PolicyRules.failuresMax)
+        perChallenge = try reader.count("per_challenge", in: bound)
+        perAction = try reader.count("per_action", in: bound)
+        perCustomer = try reader.count("per_customer", in: bound)
+        lock = try reader.seconds("lock_s", in: 300...86_400)
+    }
+}
+
+/// Reads the members of one object of the document.
+private struct DocumentReader {
+    private let json: JSON?
+
+    init(_ json: JSON?) { self.json = json }
+
+    func count(_ name: String, in range: ClosedRange<Int64>) throws(InvalidValue) -> Int {
+        guard case .integer(let value) = json?[name], range.contains(value) else {
+            throw InvalidValue(
+                name, "A whole number from \(range.lowerBound) to \(range.upperBound) is needed.")
+        }
+        return Int(value)
+    }
+
+    func seconds(_ name: String, in range: ClosedRange<Int64>) throws(InvalidValue) -> Seconds {
+        Seconds(Int64(try count(name, in: range)))
+    }
+
+    func credentialKinds(_ name: String) throws(InvalidValue) -> [CredentialKind] {
+        guard case .array(let words) = json?[name] else {
+            throw InvalidValue(name, "A list of kinds of credential is needed.")
+        }
+        var kinds: [CredentialKind] = []
+        for word in words {
+            guard let kind = word.text.flatMap(CredentialKind.init(rawValue:)) else {
+                throw InvalidValue(name, "A kind of credential is device_key or passkey.")
+            }
+            kinds.append(kind)
+        }
+        return kinds
+    }
+
+    func byKind<Value>(
+        _ read: (ActionKind) throws(InvalidValue) -> Value
+    ) throws(InvalidValue) -> [ActionKind: Value] {
+        var values: [ActionKind: Value] = [:]
+        for kind in ActionKind.allCases { values[kind] = try read(kind) }
+        return values
+    }
+}
