@@ -17,7 +17,7 @@ package struct ActionQuery: Sendable {
     package let customerID: CustomerID
     package let authorization: Authorization?
     package let execution: Execution?
-    /// At most this many, 1 to 100.
+    /// At most this many, 1 to 101: a page, and one more that tells whether another page follows.
     package let limit: Int
     /// Only actions older than this one: the last of the page before.
     package let before: ID<Action>?

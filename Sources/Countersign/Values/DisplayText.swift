@@ -11,13 +11,16 @@ package struct DisplayText: Sendable {
     /// Where the text is shown, which decides how long it may be.
     package enum Field: Hashable, Sendable {
         case payeeName, payeeAlias, reference, endToEndID
+        /// What a customer calls a credential, and why somebody cancels or revokes.
+        case credentialLabel, reason
 
         /// In Unicode scalars.
         package var lengths: ClosedRange<Int> {
             switch self {
-            case .payeeName: 1...140
+            case .payeeName, .reason: 1...140
             case .payeeAlias, .reference: 0...140
             case .endToEndID: 0...35
+            case .credentialLabel: 0...64
             }
         }
     }
