@@ -140,9 +140,7 @@ package struct EvidenceSealer: Sendable {
     ) -> SealedEvidence {
         // Records of one transaction share their millisecond: a counter keeps their IDs in order
         // (RFC 9562 §6.2, method 1).
-        let counter = [
-            UInt8(truncatingIfNeeded: number >> 4), UInt8(truncatingIfNeeded: number << 4),
-        ]
+        let counter: Bytes = [0, UInt8(truncatingIfNeeded: number)]
         let id = ID<Countersign.Evidence>(at: at, random: counter + entropy(8))
         let salt = entropy(32)
         let nonce = entropy(AES256GCM.nonceBytes)
