@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         "", "EU", "EURO", "eur", "Eur", "EUR ", " EUR", "EUR\0", "€", "978", "XXX", "XTS", "XAU",
-        "XDR", "ZZZ", "DEM", "ＥＵＲ", "S\u{212A}K", "E\u{0301}UR", "\u{0415}UR",
+        "XDR", "ZZZ", "DEM", "ＥＵＲ", "SE\u{212A}", "H\u{212A}D", "E\u{0301}UR", "\u{0415}UR",
     ])
     func `are spelled exactly`(code: String) {
         #expect(refusal { () throws(InvalidValue) in try Currency(code) } == "currency_unknown")

@@ -149,6 +149,27 @@ import Testing
         #expect(refusal(text)?.pointer.text == pointer)
     }
 
+    /// The decoder would refuse some of these too; the reason shows that the scanner did.
+    @Test(arguments: [
+        ("\u{FEFF}{}", "The body begins with a byte order mark."), ("", "The body is empty."),
+        ("{}{}", "Something follows the JSON value."), ("-0", "A number is negative zero."),
+        ("01", "A number has no digits or a leading zero."), ("1.", "A number has no decimals."),
+        ("1e", "A number has no exponent."), ("\"", "A string is not closed."),
+        ("\"\\", "A string is not closed."), (#""\ud800""#, "A string holds a lone surrogate."),
+        (#""\u0000""#, "A string holds U+0000."), ("\"\n\"", "A string holds a control character."),
+        (#""\x""#, "A string holds an unknown escape."),
+        (
+            "{\"a\":1,}",
+            "A member name in double quotes is missing here."
+        ), ("[1,]", "A JSON value is missing here."),
+        ("{\"a\" 1}", "A colon is missing here."), ("{\"a\":1 2}", "The object is not closed."),
+        ("[1 2]", "The array is not closed."), ("nul", "A JSON value is missing here."),
+        (#""\u12G4""#, "A string holds an escape without four hexadecimal digits."),
+    ])
+    func `is refused with the reason`(text: String, reason: String) {
+        #expect(refusal(text)?.detail == reason)
+    }
+
     @Test func `is never quoted in the reason`() {
         #expect(refusal(#"{"a":"secret","a":"secret"}"#)?.detail.contains("secret") == false)
         #expect(refusal("secret")?.detail.contains("secret") == false)
