@@ -128,6 +128,15 @@ import Testing
         #expect(refusal(#"{"a":1,"A":2,"á":3,"":4}"#) == nil)
     }
 
+    @Test func `has member names of at most 128 bytes`() {
+        func named(_ name: String) -> String { "{\"\(name)\":{}}" }
+        let most = String(repeating: "é", count: StrictJSON.nameBytesMax / 2)
+        #expect(refusal(named(most)) == nil)
+        #expect(refusal(named(most + "x"))?.detail == "A member name is too long.")
+        // Sorting these marks would take a second.
+        #expect(refusal(named(String(repeating: "\u{301}\u{323}", count: 16_000))) != nil)
+    }
+
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
     func `is nested at most 32 levels`(open: String, close: String) {
         func nested(_ depth: Int) -> String {

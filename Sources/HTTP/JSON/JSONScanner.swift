@@ -68,6 +68,9 @@ struct JSONScanner {
                 throw malformed("A member name in double quotes is missing here.")
             }
             let name = try string()
+            guard name.utf8.count <= StrictJSON.nameBytesMax else {
+                throw malformed("A member name is too long.")
+            }
             pointer.enter(name)
             guard names.insert(name).inserted else {
                 throw malformed("The object has two members of this name.")
