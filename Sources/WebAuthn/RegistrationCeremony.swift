@@ -58,14 +58,13 @@ package enum RegistrationCeremony {
         let type = try format.verify(
             object.statement,
             of: AttestationClaim(
-                relyingPartyID: relyingParty.id, authenticatorData: data, credential: credential,
-                key: key, clientDataHash: clientData.hash))
+                authenticatorData: data, credential: credential, key: key,
+                clientDataHash: clientData.hash))
         // 25: the length of the ID.
         guard credential.id.count <= credentialIDBytesMax else { throw .credentialIDTooLong }
         // The envelope names the credential that the authenticator made; whoever stores the one and
         // looks up the other would lock the customer out.
         guard credential.id == response.rawID else { throw .credentialIDMismatch }
-        try crossCheck(credential, key, data, clientData, relyingParty)
         // 27: the credential record.
         return RegisteredPasskey(
             credentialID: credential.id, publicKey: key.publicKey, signCount: data.signCount,
@@ -80,20 +79,6 @@ package enum RegistrationCeremony {
         AttestationFormat(rawValue: name).flatMap {
             $0.rawValue.utf8.elementsEqual(name.utf8) && policy.attestationFormats.contains($0)
                 ? $0 : nil
-        }
-    }
-
-    /// Stricter than the spec: libfido2 must read the same ID and key out of the same bytes, so that
-    /// no credential is stored that it will not verify for.
-    private static func crossCheck(
-        _ credential: AttestedCredential, _ key: COSEKey, _ data: AuthenticatorData,
-        _ clientData: ClientData, _ relyingParty: RelyingParty
-    ) throws(VerificationFailure) {
-        let second = FidoCredential(
-            relyingPartyID: relyingParty.id, clientDataHash: clientData.hash,
-            authenticatorData: data.raw)
-        guard let second, second.holds(credentialID: credential.id, key: key.publicKey) else {
-            throw .coseKeyInvalid
         }
     }
 }
