@@ -3,18 +3,27 @@ package import Crypto
 
 /// A passkey whose making has been verified: the credential record of WebAuthn L3 §4.
 package struct RegisteredPasskey: Hashable, Sendable {
+    /// The ID that the authenticator chose, 1 to 1023 bytes; the store sees to it that it is new.
     package let credentialID: Bytes
+    /// The key that will sign.
     package let publicKey: P256PublicKey
+    /// The first sign count; 0 for authenticators that keep none.
     package let signCount: UInt32
+    /// Whether the passkey may be copied to other devices; it never changes.
     package let backupEligible: Bool
+    /// Whether it is copied now.
     package let backupState: Bool
+    /// Whether the authenticator verified the user.
     package let userVerified: Bool
     /// The authenticator's model, 16 bytes, as it said; believe it only with an attestation.
     package let aaguid: Bytes
+    /// The form of the statement.
     package let attestationFormat: AttestationFormat
+    /// What the statement proved.
     package let attestationType: AttestationType
     /// As it came: kept as evidence, and to be judged again when trust in a model changes.
     package let attestationObject: Bytes
+    /// Hints for later requests, not facts.
     package let transports: [String]
 }
 
