@@ -1,19 +1,19 @@
 import Countersign
 import Glibc
 
-/// One exchange that a transfer thread is to make, and whom to tell.
-struct Transfer: Sendable {
+/// One exchange that an exchange thread is to make, and whom to tell.
+struct Exchange: Sendable {
     let request: HTTPRequest
     let done: @Sendable (Result<HTTPResponse, TransportFailure>) -> Void
 }
 
-/// Hands transfers to the threads that make them, first come, first served.
+/// Hands exchanges to the threads that make them, first come, first served.
 ///
 /// Unchecked: `waiting` and `isClosed` are touched only between lock and unlock of `mutex`.
-@safe final class TransferQueue: @unchecked Sendable {
+@safe final class ExchangeQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var waiting: [Transfer] = []
+    private var waiting: [Exchange] = []
     private var isClosed = false
 
     init() {
@@ -29,15 +29,15 @@ struct Transfer: Sendable {
         unsafe mutex.deallocate()
     }
 
-    func add(_ transfer: Transfer) {
+    func add(_ exchange: Exchange) {
         unsafe pthread_mutex_lock(mutex)
-        waiting.append(transfer)
+        waiting.append(exchange)
         unsafe pthread_cond_signal(changed)
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Waits for the next transfer; `nil` once the queue is closed and empty.
-    func next() -> Transfer? {
+    /// Waits for the next exchange; `nil` once the queue is closed and empty.
+    func next() -> Exchange? {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while waiting.isEmpty {
