@@ -75,6 +75,7 @@ internal import Glibc
 
     func replyCompleted() {
         phase.replyCompleted()
+        exchange?.finish()
         exchange = nil
     }
 
