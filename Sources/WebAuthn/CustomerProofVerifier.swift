@@ -5,8 +5,10 @@ import Crypto
 package struct CustomerProofVerifier: AssertionVerifier {
     let relyingParty: RelyingParty
 
+    /// - Parameter relyingParty: For whom this installation's passkeys are made.
     package init(relyingParty: RelyingParty) { self.relyingParty = relyingParty }
 
+    /// See ``AssertionVerifier``.
     package func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {

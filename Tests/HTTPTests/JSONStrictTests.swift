@@ -128,6 +128,15 @@ import Testing
         #expect(refusal(#"{"a":1,"A":2,"á":3,"":4}"#) == nil)
     }
 
+    @Test func `has member names of at most 128 bytes`() {
+        func named(_ name: String) -> String { "{\"\(name)\":{}}" }
+        let most = String(repeating: "é", count: StrictJSON.nameBytesMax / 2)
+        #expect(refusal(named(most)) == nil)
+        #expect(refusal(named(most + "x"))?.detail == "A member name is too long.")
+        // Sorting these marks would take a second.
+        #expect(refusal(named(String(repeating: "\u{301}\u{323}", count: 16_000))) != nil)
+    }
+
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
     func `is nested at most 32 levels`(open: String, close: String) {
         func nested(_ depth: Int) -> String {
@@ -147,6 +156,27 @@ import Testing
     ])
     func `is refused with the place`(text: String, pointer: String) {
         #expect(refusal(text)?.pointer.text == pointer)
+    }
+
+    /// The decoder would refuse some of these too; the reason shows that the scanner did.
+    @Test(arguments: [
+        ("\u{FEFF}{}", "The body begins with a byte order mark."), ("", "The body is empty."),
+        ("{}{}", "Something follows the JSON value."), ("-0", "A number is negative zero."),
+        ("01", "A number has no digits or a leading zero."), ("1.", "A number has no decimals."),
+        ("1e", "A number has no exponent."), ("\"", "A string is not closed."),
+        ("\"\\", "A string is not closed."), (#""\ud800""#, "A string holds a lone surrogate."),
+        (#""\u0000""#, "A string holds U+0000."), ("\"\n\"", "A string holds a control character."),
+        (#""\x""#, "A string holds an unknown escape."),
+        (
+            "{\"a\":1,}",
+            "A member name in double quotes is missing here."
+        ), ("[1,]", "A JSON value is missing here."),
+        ("{\"a\" 1}", "A colon is missing here."), ("{\"a\":1 2}", "The object is not closed."),
+        ("[1 2]", "The array is not closed."), ("nul", "A JSON value is missing here."),
+        (#""\u12G4""#, "A string holds an escape without four hexadecimal digits."),
+    ])
+    func `is refused with the reason`(text: String, reason: String) {
+        #expect(refusal(text)?.detail == reason)
     }
 
     @Test func `is never quoted in the reason`() {

@@ -61,8 +61,12 @@ package struct Case: Sendable {
     package var verdict: String { expect("verdict")?.text ?? "?" }
 
     /// Scores a plain verdict; `either` leaves the choice to the product.
-    package func judge(accepted: Bool) -> Judgement {
-        switch verdict {
+    ///
+    /// The verdict is the member `name` of `expect`: cases of device keys have two, `enrol` and
+    /// `verify`.
+    package func judge(accepted: Bool, by name: String = "verdict") -> Judgement {
+        let verdict = expect(name)?.text ?? "?"
+        return switch verdict {
         case "either": .asExpected
         case "accept": accepted ? .asExpected : .deviating("refused")
         case "reject": accepted ? .deviating("accepted") : .asExpected

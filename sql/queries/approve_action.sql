@@ -5,4 +5,4 @@
 --   $18 hold until, $19 hold rule, $20 dimensions, $21 windows, $22 amounts, $23 caps,
 --   $24 payee (JSON), $25 contact hold until, $26 evidence (JSON)
 SELECT countersign.approve_action($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26);
+    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) AS status;

@@ -1,4 +1,5 @@
--- The IDs of a customer's active passkeys. Always one row.
+-- The IDs of a customer's active passkeys, in hexadecimal with commas between. Always one row.
 --   $1 subject
-SELECT ARRAY(SELECT encode(passkey_id, 'hex') FROM countersign.credential
-              WHERE subject_id = $1 AND kind = 'passkey' AND status = 'active' ORDER BY created_at);
+SELECT coalesce(string_agg(encode(passkey_id, 'hex'), ',' ORDER BY created_at), '') AS passkeys
+  FROM countersign.credential
+ WHERE subject_id = $1 AND kind = 'passkey' AND status = 'active';

@@ -68,6 +68,9 @@ struct JSONScanner {
                 throw malformed("A member name in double quotes is missing here.")
             }
             let name = try string()
+            guard name.utf8.count <= StrictJSON.nameBytesMax else {
+                throw malformed("A member name is too long.")
+            }
             pointer.enter(name)
             guard names.insert(name).inserted else {
                 throw malformed("The object has two members of this name.")
@@ -105,30 +108,22 @@ struct JSONScanner {
 extension JSONScanner {
     private mutating func number() throws(MalformedJSON) {
         let start = position
-        let isNegative = take("-")
+        _ = take("-")
         let whole = digits()
         guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else {
             throw malformed("A number has no digits or a leading zero.")
         }
-        var isInteger = true
-        if take(".") {
-            isInteger = false
-            guard !digits().isEmpty else { throw malformed("A number has no decimals.") }
-        }
+        if take("."), digits().isEmpty { throw malformed("A number has no decimals.") }
         if take("e") || take("E") {
-            isInteger = false
             if !take("+") { _ = take("-") }
             guard !digits().isEmpty else { throw malformed("A number has no exponent.") }
         }
-        guard !(isInteger && isNegative && first == UInt8(ascii: "0")) else {
-            throw malformed("A number is negative zero.")
-        }
-        if !isInteger || Int64(String(decoding: bytes[start..<position], as: UTF8.self)) == nil {
-            replaceByFraction(start..<position)
-        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard text != "-0" else { throw malformed("A number is negative zero.") }
+        if Int64(text) == nil { replaceByFraction(start..<position) }
     }
 
-    /// The range has at least three bytes, as `1.0` and `1e2`.
+    /// The range has at least three bytes: `1.0` and `1e2` are the shortest.
     private mutating func replaceByFraction(_ range: Range<Int>) {
         let fraction = Bytes("0.5".utf8)
         let padding = Bytes(repeating: UInt8(ascii: " "), count: range.count - fraction.count)

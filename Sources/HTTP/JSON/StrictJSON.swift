@@ -20,6 +20,9 @@ package struct MalformedJSON: Error, Hashable, Sendable {
 package enum StrictJSON {
     /// How many arrays and objects may be open at once.
     static let depthMax = 32
+    /// How long a member name may be, in bytes of UTF-8. To compare two strings Swift puts them
+    /// into one normal form, which takes quadratic time for a long run of combining marks.
+    static let nameBytesMax = 128
 
     /// The value that `bytes` spell; members come sorted by name.
     ///
@@ -27,8 +30,8 @@ package enum StrictJSON {
     /// 9223372036854775808 are ``JSON/fraction``.
     ///
     /// - Throws: ``MalformedJSON`` for anything but one document of RFC 8259 in UTF-8, and for:
-    ///   duplicate member names (escapes resolved), more than 32 levels, U+0000, lone surrogates,
-    ///   a byte order mark and `-0`.
+    ///   duplicate member names (escapes resolved), names longer than 128 bytes, more than 32
+    ///   levels, U+0000, lone surrogates, a byte order mark and `-0`.
     package static func parse(_ bytes: Bytes) throws(MalformedJSON) -> JSON {
         var scanner = JSONScanner(bytes)
         try scanner.document()
