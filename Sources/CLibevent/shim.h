@@ -14,3 +14,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+// Built from function-like macros, which Swift does not import.
+static const uint64_t countersign_ssl_options = SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION;

@@ -38,6 +38,7 @@ package enum IdentitySigningKey: Sendable {
     case ed25519(Ed25519PrivateKey)
     case p256(P256PrivateKey)
 
+    /// What verifies its tokens.
     package var publicKey: IdentityKey {
         switch self {
         case .ed25519(let key): .ed25519(key.publicKey)
@@ -84,7 +85,7 @@ package enum CompactJWS {
             .map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 3, let headerBytes = Base64.decodeURL(parts[0]),
             let payload = Base64.decodeURL(parts[1]), let signature = Base64.decodeURL(parts[2]),
-            let header = StrictJSON.decode(headerBytes), case .object = header
+            let header = SignedJSON.decode(headerBytes), case .object = header
         else { throw .malformed }
         guard let algorithm = header["alg"]?.text,
             algorithm.utf8.elementsEqual(key.algorithm.utf8)
@@ -93,7 +94,7 @@ package enum CompactJWS {
         guard key.isValid(signature, for: Bytes("\(parts[0]).\(parts[1])".utf8)) else {
             throw .signature
         }
-        guard case .object? = StrictJSON.decode(payload) else { throw .malformed }
+        guard case .object? = SignedJSON.decode(payload) else { throw .malformed }
         return payload
     }
 

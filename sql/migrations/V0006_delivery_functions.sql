@@ -41,7 +41,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
     RETURNING n.credential_id, n.lease_token, n.attempt, n.first_attempt_at;
 $$;
 
--- Zero rows means that the lease was lost: another instance has the item now.
+-- False means that the lease was lost: another instance has the item now.
 CREATE FUNCTION retry_order(p_action uuid, p_token uuid, p_after interval) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
@@ -123,7 +123,8 @@ BEGIN
     END IF;
     PERFORM write_evidence(p_evidence);
     PERFORM advance_action(p_action, p_evidence, NULL, 'unknown');
-    UPDATE execution_order SET lease_token = NULL, lease_until = NULL,
+    -- From here on it is only asked about, and that is counted anew.
+    UPDATE execution_order SET lease_token = NULL, lease_until = NULL, attempt = 0,
            available_at = clock_timestamp() + p_after
      WHERE action_id = p_action;
     RETURN 'settled';

@@ -8,6 +8,7 @@ INSERT INTO policy (version, time_zone, active_from, document)
 VALUES (1, 'Europe/Berlin', 'epoch', convert_to($policy${
   "version": "countersign/policy/1",
   "time_zone": "Europe/Berlin",
+  "home_currency": "EUR",
   "challenge_lifetime_s": 300,
   "action_lifetime_s": 900,
   "open_challenges_max": 10,

@@ -93,7 +93,9 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         {
             return .answer(.decided(decision, replayed: true))
         }
-        if let refusal = closed(context) ?? challengeRefusal(context) {
+        if let refusal = DecisionRefusal(closed: context.action, at: context.at)
+            ?? challengeRefusal(context)
+        {
             return .answer(.refused(refusal))
         }
         guard let challenge = context.challenge else { return .answer(.refused(.notFound)) }
@@ -140,17 +142,8 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         {
             return .answer(.decided(decision, replayed: true))
         }
-        return closed(context).map { .answer(.refused($0)) } ?? .rejectUnsigned(reason: reason)
-    }
-
-    private func closed(_ context: DecisionContext) -> DecisionRefusal? {
-        switch context.action.authorization {
-        case .approved, .rejected: .alreadyDecided(context.action.authorization)
-        case .cancelled: .actionCancelled
-        case .failed: .attemptsExhausted
-        case .expired: .actionExpired
-        case .pending: context.at >= context.action.expiresAt ? .actionExpired : nil
-        }
+        return DecisionRefusal(closed: context.action, at: context.at)
+            .map { .answer(.refused($0)) } ?? .rejectUnsigned(reason: reason)
     }
 
     private func challengeRefusal(_ context: DecisionContext) -> DecisionRefusal? {

@@ -73,3 +73,20 @@ package enum DecisionRefusal: Equatable, Sendable {
     case authenticationFailed
     case policy(PolicyRefusal)
 }
+
+extension DecisionRefusal {
+    /// Why an action takes no decision any more; `nil` while it is pending.
+    ///
+    /// An action counts as expired as soon as its time has passed, whenever that is written.
+    package init?(closed action: RecordedAction, at: Instant) {
+        switch action.authorization {
+        case .approved, .rejected: self = .alreadyDecided(action.authorization)
+        case .cancelled: self = .actionCancelled
+        case .failed: self = .attemptsExhausted
+        case .expired: self = .actionExpired
+        case .pending:
+            guard at >= action.expiresAt else { return nil }
+            self = .actionExpired
+        }
+    }
+}

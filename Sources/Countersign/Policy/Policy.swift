@@ -40,6 +40,8 @@ package struct PolicyRules: Sendable {
 
     /// The bank's time zone, by which its days are counted; an IANA name.
     package let timeZone: String
+    /// The currency in which a payee's allowance is shown; one of ``currencies``.
+    package let homeCurrency: Currency
     package let challengeLifetime: Seconds
     package let actionLifetime: Seconds
     package let openChallengesMax: Int

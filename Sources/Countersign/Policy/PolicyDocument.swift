@@ -38,6 +38,10 @@ extension PolicyRules {
             try factorRules.credentialKinds(kind.rawValue)
         }
         currencies = try PolicyRules.limits(document["currencies"])
+        homeCurrency = try Currency(document["home_currency"]?.text ?? "")
+        guard currencies[homeCurrency] != nil else {
+            throw InvalidValue("home_currency", "The home currency needs limits.")
+        }
     }
 
     private static func limits(

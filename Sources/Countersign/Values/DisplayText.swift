@@ -11,13 +11,16 @@ package struct DisplayText: Sendable {
     /// Where the text is shown, which decides how long it may be.
     package enum Field: Hashable, Sendable {
         case payeeName, payeeAlias, reference, endToEndID
+        /// What a customer calls a credential, and why somebody cancels or revokes.
+        case credentialLabel, reason
 
         /// In Unicode scalars.
         package var lengths: ClosedRange<Int> {
             switch self {
-            case .payeeName: 1...140
+            case .payeeName, .reason: 1...140
             case .payeeAlias, .reference: 0...140
             case .endToEndID: 0...35
+            case .credentialLabel: 0...64
             }
         }
     }
@@ -32,8 +35,7 @@ package struct DisplayText: Sendable {
             throw InvalidValue("text_empty", "A text is needed here.")
         }
         guard scalars.count <= field.lengths.upperBound else {
-            throw InvalidValue(
-                "text_too_long", "At most \(field.lengths.upperBound) characters are allowed here.")
+            throw DisplayText.tooLong(field)
         }
         guard scalars.allSatisfy(DisplayText.isVisible) else {
             throw InvalidValue(
@@ -54,6 +56,12 @@ package struct DisplayText: Sendable {
             throw InvalidValue("text_leading_mark", "The text begins with a combining mark.")
         }
         self.text = text
+    }
+
+    /// The refusal of a text that is longer than its field.
+    package static func tooLong(_ field: Field) -> InvalidValue {
+        InvalidValue(
+            "text_too_long", "At most \(field.lengths.upperBound) characters are allowed here.")
     }
 
     /// White space that may stand between words: every other kind looks like one of these two.

@@ -1,4 +1,4 @@
-import Countersign
+package import Countersign
 
 /// What a signature of this service covers and says, the same for signing and for verifying.
 ///

@@ -1,0 +1,72 @@
+/// Makes challenges: 32 random bytes, an expiry, and the two messages of which one may be signed.
+package struct ChallengeIssuer: Sendable {
+    private let audience: String
+    private let entropy: EntropySource
+    private let sha256: Hasher256
+    private let requestOptions: PasskeyRequestOptions
+
+    /// Builds a `PublicKeyCredentialRequestOptionsJSON` for a challenge and the passkeys that may
+    /// answer it; the target `WebAuthn` provides it.
+    package typealias PasskeyRequestOptions =
+        @Sendable (_ challenge: Digest, _ passkeys: [Bytes], _ lifetime: Seconds) -> JSON
+
+    /// - Parameter audience: The relying-party ID.
+    package init(
+        audience: String, entropy: EntropySource, sha256: Hasher256,
+        requestOptions: @escaping PasskeyRequestOptions
+    ) {
+        self.audience = audience
+        self.entropy = entropy
+        self.sha256 = sha256
+        self.requestOptions = requestOptions
+    }
+
+    /// A challenge and the document that shows it.
+    package struct Issued: Sendable {
+        package let challenge: Challenge
+        package let json: JSON
+    }
+
+    /// A fresh ID at the database's time.
+    package func makeID<Entity>(at instant: Instant) -> ID<Entity> {
+        ID(at: instant, random: entropy(10))
+    }
+
+    /// - Parameters:
+    ///   - action: The action to be signed.
+    ///   - at: The database's time.
+    ///   - rules: The active policy.
+    ///   - passkeys: The IDs of the customer's active passkeys.
+    package func issue(
+        for action: RecordedAction, at: Instant, rules: PolicyRules, passkeys: [Bytes]
+    ) -> Issued {
+        let nonce = entropy(SignedMessage.nonceSize)
+        let id: ID<Challenge> = makeID(at: at)
+        // A challenge never outlives its action, and is told in whole seconds.
+        let expiresAt = min((at + rules.challengeLifetime).wholeSeconds, action.expiresAt)
+        func message(_ decision: SignedDecision) -> Bytes {
+            SignedMessage(
+                actionID: action.id, audience: audience, challengeID: id,
+                customerID: action.customerID, decision: decision, expiresAt: expiresAt,
+                nonce: nonce, content: action.content
+            ).bytes
+        }
+        let challenge = Challenge(
+            id: id, state: .live, failures: 0, nonce: nonce, approveMessage: message(.approve),
+            rejectMessage: message(.reject), createdAt: at, expiresAt: expiresAt)
+        let passkeyMayAnswer = rules.factors[action.content.kind]?.contains(.passkey) ?? false
+        let options: JSON? =
+            passkeys.isEmpty || !passkeyMayAnswer
+            ? nil
+            : [
+                "approve": requestOptions(
+                    sha256(challenge.approveMessage), passkeys, rules.challengeLifetime),
+                "reject": requestOptions(
+                    sha256(challenge.rejectMessage), passkeys, rules.challengeLifetime),
+            ]
+        return Issued(
+            challenge: challenge,
+            json: challenge.json(
+                action: action.id, attemptsMax: rules.attempts.perChallenge, webauthn: options))
+    }
+}

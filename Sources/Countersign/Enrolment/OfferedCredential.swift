@@ -1,0 +1,81 @@
+/// A key that somebody wants to register, with the proof of its possession; not yet believed.
+package enum OfferedCredential: Hashable, Sendable {
+    case deviceKey(OfferedDeviceKey)
+    case passkey(PasskeyRegistration)
+}
+
+/// A key of a device, with its signature over the enrolment message.
+package struct OfferedDeviceKey: Hashable, Sendable {
+    /// As it came: PEM, or base64 of DER SubjectPublicKeyInfo or of the 65-byte X9.63 point.
+    package let publicKey: String
+    /// ECDSA P-256 with SHA-256 over the enrolment message; should be DER.
+    package let signature: Bytes
+    /// What the client says that it runs on; `nil` when it says nothing.
+    package let platform: DevicePlatform?
+    /// What the device's maker says about the key; `nil` when nothing came.
+    package let attestation: DeviceAttestation?
+
+    package init(
+        publicKey: String, signature: Bytes, platform: DevicePlatform?,
+        attestation: DeviceAttestation?
+    ) {
+        self.publicKey = publicKey
+        self.signature = signature
+        self.platform = platform
+        self.attestation = attestation
+    }
+}
+
+/// A word for what a device runs on, such as `ios`: the client's claim, believed only when attested.
+package struct DevicePlatform: Hashable, Sendable {
+    package let text: String
+
+    /// Takes 1 to 32 of `[a-z0-9_-]`.
+    ///
+    /// - Throws: `platform_format`.
+    package init(_ text: some StringProtocol) throws(InvalidValue) {
+        guard let word = Word.read(text) else {
+            throw InvalidValue("platform_format", "A platform is 1 to 32 of a-z, 0-9, _ and -.")
+        }
+        self.text = word
+    }
+}
+
+/// A statement about a device key, not yet believed.
+package struct DeviceAttestation: Hashable, Sendable {
+    /// 1 to 32 of `[a-z0-9_-]`, such as `android-key`. An unknown one is no error of form.
+    package let format: String
+    /// X.509 certificates in DER, the key's own first.
+    package let certificates: [Bytes]
+
+    /// The longest chain that is looked at.
+    package static let certificatesMax = 10
+
+    /// - Throws: `attestation_format` or `attestation_certificates`.
+    package init(
+        format: some StringProtocol, certificates: [Bytes]
+    ) throws(InvalidValue) {
+        guard let word = Word.read(format) else {
+            throw InvalidValue("attestation_format", "A format is 1 to 32 of a-z, 0-9, _ and -.")
+        }
+        guard (1...Self.certificatesMax).contains(certificates.count) else {
+            throw InvalidValue(
+                "attestation_certificates", "1 to \(Self.certificatesMax) certificates are needed.")
+        }
+        self.format = word
+        self.certificates = certificates
+    }
+}
+
+private enum Word {
+    /// The same text when it is 1 to 32 of `[a-z0-9_-]`.
+    static func read(_ text: some StringProtocol) -> String? {
+        let units = Bytes(text.utf8)
+        guard (1...32).contains(units.count),
+            units.allSatisfy({
+                $0.isLowerCase || $0.isDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+            })
+        else { return nil }
+        return String(decoding: units, as: UTF8.self)
+    }
+}

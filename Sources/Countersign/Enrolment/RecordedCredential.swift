@@ -1,0 +1,62 @@
+/// A registered key of a customer with where it stands.
+package struct RecordedCredential: Sendable {
+    /// Whether it may sign; the raw value is its word in the API.
+    package enum Status: String, CaseIterable, Sendable {
+        case active
+        /// Blocked, for instance because its sign count went backwards.
+        case suspended
+        /// Dead for ever.
+        case revoked
+    }
+
+    /// What was made of the attestation that came with the key.
+    package struct Attestation: Hashable, Sendable {
+        /// The word for what it proves, such as `none`, `self` or `basic`.
+        package let verdict: String
+        /// Its format, such as `packed`; `nil` when none came.
+        package let format: String?
+
+        package init(verdict: String, format: String?) {
+            self.verdict = verdict
+            self.format = format
+        }
+    }
+
+    package let id: ID<Credential>
+    package let customerID: CustomerID
+    package let kind: CredentialKind
+    package let status: Status
+    /// What the customer calls it; empty when there is no name.
+    package let label: String
+    package let createdAt: Instant
+    /// When the last of its cooling-off periods ends; `nil` when none is left.
+    package let usableAt: Instant?
+    package let revokedAt: Instant?
+    package let attestation: Attestation
+    /// Whether it may be copied to other devices; never for a device key.
+    package let backupEligible: Bool
+    /// Whether it was copied when it was last seen.
+    package let backupState: Bool
+    /// What is known about where the key is kept, such as `software` or `hardware`; `nil` when
+    /// nothing is.
+    package let assurance: String?
+
+    package init(
+        id: ID<Credential>, customerID: CustomerID, kind: CredentialKind, status: Status,
+        label: String, createdAt: Instant, usableAt: Instant?, revokedAt: Instant?,
+        attestation: Attestation, backupEligible: Bool, backupState: Bool, assurance: String?
+    ) {
+        self.id = id
+        self.customerID = customerID
+        self.kind = kind
+        self.status = status
+        self.label = label
+        self.createdAt = createdAt
+        self.usableAt = usableAt
+        self.revokedAt = revokedAt
+        self.attestation = attestation
+        self.backupEligible = backupEligible
+        self.backupState = backupState
+        self.assurance = assurance
+    }
+}

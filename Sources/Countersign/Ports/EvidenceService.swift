@@ -1,0 +1,104 @@
+/// What the API offers to auditors. To read evidence is itself evidence, so the reader is told.
+package protocol EvidenceService: Sendable {
+    /// A page of entries, oldest first.
+    func entries(
+        _ query: EvidenceQuery, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidencePage
+
+    /// One entry with the raw bytes that were signed; `nil` when there is none.
+    func entry(
+        _ id: ID<Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidenceDetail?
+}
+
+/// Which entries to read: those that match everything that is given.
+package struct EvidenceQuery: Sendable {
+    package let actionID: ID<Action>?
+    package let customerID: CustomerID?
+    package let credentialID: ID<Credential>?
+    /// A word like `action.approved`; an unknown one matches nothing.
+    package let kind: String?
+    /// Not before this time.
+    package let from: Instant?
+    /// Before this time.
+    package let to: Instant?
+    /// At most this many, 1 to 100.
+    package let limit: Int
+    /// Only entries that come after this one: the ``EvidencePage/next`` of the page before.
+    package let after: ID<Evidence>?
+
+    package init(
+        actionID: ID<Action>?, customerID: CustomerID?, credentialID: ID<Credential>?,
+        kind: String?, from: Instant?, to: Instant?, limit: Int, after: ID<Evidence>?
+    ) {
+        self.actionID = actionID
+        self.customerID = customerID
+        self.credentialID = credentialID
+        self.kind = kind
+        self.from = from
+        self.to = to
+        self.limit = limit
+        self.after = after
+    }
+}
+
+/// Some entries, and where to go on.
+package struct EvidencePage: Sendable {
+    package let entries: [EvidenceEntry]
+    /// The last entry of this page when more follow, else `nil`.
+    package let next: ID<Evidence>?
+
+    package init(entries: [EvidenceEntry], next: ID<Evidence>?) {
+        self.entries = entries
+        self.next = next
+    }
+}
+
+/// One record of the log.
+package struct EvidenceEntry: Sendable {
+    package let id: ID<Evidence>
+    /// A word like `action.approved`.
+    package let kind: String
+    package let at: Instant
+    package let actionID: ID<Action>?
+    /// `nil` when it concerns no customer, or the customer was erased.
+    package let customerID: CustomerID?
+    package let credentialID: ID<Credential>?
+    /// The canonical bytes that are in the log.
+    package let leaf: Bytes
+    /// The RFC 6962 leaf hash of ``leaf``.
+    package let leafHash: Digest
+    /// What happened, decrypted; `nil` when it has no body, or its customer was erased.
+    package let body: JSON?
+
+    package init(
+        id: ID<Evidence>, kind: String, at: Instant, actionID: ID<Action>?,
+        customerID: CustomerID?, credentialID: ID<Credential>?, leaf: Bytes, leafHash: Digest,
+        body: JSON?
+    ) {
+        self.id = id
+        self.kind = kind
+        self.at = at
+        self.actionID = actionID
+        self.customerID = customerID
+        self.credentialID = credentialID
+        self.leaf = leaf
+        self.leafHash = leafHash
+        self.body = body
+    }
+}
+
+/// One record with all that a third party needs to verify the signature in it again.
+package struct EvidenceDetail: Sendable {
+    package let entry: EvidenceEntry
+    /// The bytes that were signed, as stored; `nil` for an entry without a signature.
+    package let message: Bytes?
+    /// The assertion as it came and the public key that it was checked with.
+    package let assertion: RecordedAssertion?
+
+    package init(entry: EvidenceEntry, message: Bytes?, assertion: RecordedAssertion?) {
+        self.entry = entry
+        self.message = message
+        self.assertion = assertion
+    }
+}

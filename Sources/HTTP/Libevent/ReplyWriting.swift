@@ -1,0 +1,40 @@
+internal import CLibevent
+internal import Countersign
+
+/// Writes our answer into evhttp's request.
+@safe struct ReplyWriting {
+    private let request: UnsafeMutablePointer<evhttp_request>
+
+    init(_ request: UnsafeMutablePointer<evhttp_request>) { unsafe self.request = request }
+
+    /// Sends the answer; afterwards the request is evhttp's again and must not be touched.
+    func send(_ response: Response, to correlation: RequestCorrelation, closing: Bool) {
+        let answer = response.naming(requestID: correlation.id)
+        for field in answer.headers.fields { add(field.name, field.value) }
+        add("Cache-Control", "no-store")
+        add("X-Request-ID", correlation.id)
+        if let traceparent = correlation.traceparent { add("traceparent", traceparent) }
+        if closing { add("Connection", "close") }
+        if ReplyWriting.hasContent(answer.status) {
+            add("Content-Length", String(answer.body.count))
+            if unsafe evhttp_request_get_command(request) != EVHTTP_REQ_HEAD { add(answer.body) }
+        }
+        unsafe evhttp_send_reply(
+            request, Int32(answer.status), StatusText.phrase(for: answer.status), nil)
+    }
+
+    /// Statuses whose answers end after the head (RFC 9112 §6.3).
+    private static func hasContent(_ status: Int) -> Bool {
+        status >= 200 && status != 204 && status != 304
+    }
+
+    /// Evhttp refuses a value with a line break, so no value can add a field of its own.
+    private func add(_ name: String, _ value: String) {
+        unsafe evhttp_add_header(evhttp_request_get_output_headers(request), name, value)
+    }
+
+    private func add(_ body: Bytes) {
+        let buffer = unsafe evhttp_request_get_output_buffer(request)
+        _ = unsafe body.withUnsafeBytes { unsafe evbuffer_add(buffer, $0.baseAddress, $0.count) }
+    }
+}

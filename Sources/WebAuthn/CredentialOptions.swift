@@ -1,0 +1,112 @@
+package import Countersign
+
+/// What the client is asked to make: `PublicKeyCredentialCreationOptionsJSON`.
+///
+/// Source: WebAuthn L3 §5.4, §5.1.8.
+package struct CreationOptions: Sendable {
+    /// For whom the passkey is made.
+    package let relyingParty: RelyingParty
+    /// Random bytes that stand for the customer, 1 to 64; no personal data.
+    package let userHandle: Bytes
+    /// Shown by the client when the customer chooses among accounts; the bank's choice of words.
+    package let userName: String
+    /// Random bytes that the answer must carry.
+    package let challenge: Bytes
+    /// How long the client shall try.
+    package let timeout: Seconds
+    /// The customer's passkeys: an authenticator that holds one is not enrolled twice.
+    package let exclude: [CredentialDescriptor]
+
+    /// Takes what the client shall be told.
+    package init(
+        relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
+        timeout: Seconds, exclude: [CredentialDescriptor]
+    ) {
+        precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
+        self.relyingParty = relyingParty
+        self.userHandle = userHandle
+        self.userName = userName
+        self.challenge = challenge
+        self.timeout = timeout
+        self.exclude = exclude
+    }
+
+    /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
+    package var json: JSON {
+        [
+            "rp": ["id": .string(relyingParty.id), "name": .string(relyingParty.name)],
+            "user": [
+                "id": .string(Base64.encodeURL(userHandle)), "name": .string(userName),
+                "displayName": .string(userName),
+            ],
+            "challenge": .string(Base64.encodeURL(challenge)),
+            "pubKeyCredParams": [
+                ["type": "public-key", "alg": .integer(COSEAlgorithm.es256.rawValue)]
+            ],
+            "timeout": .integer(timeout.count * 1000),
+            "excludeCredentials": .array(exclude.map(\.json)),
+            "authenticatorSelection": [
+                "residentKey": "preferred", "requireResidentKey": .bool(false),
+                "userVerification": "required",
+            ],
+            "attestation": "none",
+        ]
+    }
+}
+
+/// What the client is asked to sign: `PublicKeyCredentialRequestOptionsJSON`.
+///
+/// Source: WebAuthn L3 §5.5, §5.1.8.
+package struct RequestOptions: Sendable {
+    /// For whom the passkey was made.
+    package let relyingParty: RelyingParty
+    /// The digest of the message that is signed.
+    package let challenge: Bytes
+    /// How long the client shall try.
+    package let timeout: Seconds
+    /// The customer's usable passkeys: always named, since the customer is known.
+    package let allow: [CredentialDescriptor]
+
+    /// Takes what the client shall be told.
+    package init(
+        relyingParty: RelyingParty, challenge: Bytes, timeout: Seconds,
+        allow: [CredentialDescriptor]
+    ) {
+        self.relyingParty = relyingParty
+        self.challenge = challenge
+        self.timeout = timeout
+        self.allow = allow
+    }
+
+    /// As `PublicKeyCredential.parseRequestOptionsFromJSON()` reads it.
+    package var json: JSON {
+        [
+            "challenge": .string(Base64.encodeURL(challenge)),
+            "timeout": .integer(timeout.count * 1000),
+            "rpId": .string(relyingParty.id),
+            "allowCredentials": .array(allow.map(\.json)),
+            "userVerification": "required",
+        ]
+    }
+}
+
+/// One credential in options: `PublicKeyCredentialDescriptorJSON`. Source: WebAuthn L3 §5.8.3.
+package struct CredentialDescriptor: Hashable, Sendable {
+    /// The ID that the authenticator chose.
+    package let id: Bytes
+    /// What the client said at registration; hints only.
+    package let transports: [String]
+
+    /// Takes what was recorded at registration.
+    package init(id: Bytes, transports: [String]) {
+        self.id = id
+        self.transports = transports
+    }
+
+    var json: JSON {
+        [
+            "type": "public-key", "id": .string(Base64.encodeURL(id)),
+            "transports": .array(transports.map { .string($0) }),
+        ]
+    }
+}

@@ -1,0 +1,32 @@
+package import Countersign
+import Crypto
+
+/// The service's ``AssertionVerifier``: both kinds of credential, under the service's policy.
+package struct CustomerProofVerifier: AssertionVerifier {
+    let relyingParty: RelyingParty
+
+    /// - Parameter relyingParty: For whom this installation's passkeys are made.
+    package init(relyingParty: RelyingParty) { self.relyingParty = relyingParty }
+
+    /// See ``AssertionVerifier``.
+    package func verify(
+        _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
+    ) throws(VerificationFailure) -> VerifiedAssertion {
+        switch (assertion, credential) {
+        case (.deviceKey(let claimed, let signature), .deviceKey(let id, let key)):
+            guard claimed == id else { throw .credentialUnknown }
+            try DeviceKeyVerifier.verify(signature: signature, over: message, key: key)
+            return .deviceKey
+        case (.passkey(let assertion), .passkey(let passkey)):
+            // The challenge that the customer's authenticator signs is the digest of the message.
+            let verified = try AssertionCeremony.verify(
+                assertion, challenge: sha256(message).bytes, credential: passkey,
+                relyingParty: relyingParty, policy: .service)
+            return .passkey(
+                signCount: verified.signCount, backupEligible: verified.backupEligible,
+                backupState: verified.backupState)
+        case (.deviceKey, .passkey), (.passkey, .deviceKey):
+            throw .credentialType
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import Countersign
+import Crypto
+
+/// Signatures of enrolled device keys, without WebAuthn around them.
+package enum DeviceKeyVerifier {
+    /// Checks an ECDSA P-256 signature with SHA-256, in strict DER, over the message's bytes.
+    ///
+    /// - Parameters:
+    ///   - signature: As it came. (r, s) and (r, n−s) are both valid: never look one up by its bytes.
+    ///   - message: The stored bytes that were to be signed.
+    ///   - key: SubjectPublicKeyInfo in DER, as recorded at enrolment.
+    /// - Throws: ``VerificationFailure``: `signatureInvalid`, or `storedKeyInvalid` when the record is
+    ///   damaged.
+    package static func verify(
+        signature: Bytes, over message: Bytes, key: Bytes
+    ) throws(VerificationFailure) {
+        let publicKey: P256PublicKey
+        do {
+            publicKey = try P256PublicKey(spki: key)
+        } catch {
+            throw .storedKeyInvalid
+        }
+        guard publicKey.isValid(signature: signature, for: message) else {
+            throw .signatureInvalid
+        }
+    }
+}
