@@ -129,7 +129,8 @@ extension RecordedAssertion {
             json[name]?.text.flatMap { Base64.decodeURL($0) }
         }
         guard let credential = record.credential, let assertion = body["assertion"],
-            let key = bytes("public_key", of: body), let signature = bytes("signature", of: assertion)
+            let key = bytes("public_key", of: body),
+            let signature = bytes("signature", of: assertion)
         else { return nil }
         if let clientData = bytes("client_data_json", of: assertion),
             let authenticatorData = bytes("authenticator_data", of: assertion)
@@ -141,7 +142,8 @@ extension RecordedAssertion {
                     authenticatorData: authenticatorData))
         } else {
             self.init(
-                credentialID: credential, publicKeySPKI: key, proof: .deviceKey(signature: signature))
+                credentialID: credential, publicKeySPKI: key,
+                proof: .deviceKey(signature: signature))
         }
     }
 }
