@@ -92,7 +92,8 @@ package enum CredentialEvidence {
         _ credential: NewCredential, _ context: EnrolmentContext
     ) -> JSON {
         let claim = claim(credential.command.authorization, context)
-        guard case .credential(let vouching) = credential.vouching, case .object(let members) = claim
+        guard case .credential(let vouching) = credential.vouching,
+            case .object(let members) = claim
         else { return claim }
         let voucher = vouching.credential
         return .object(

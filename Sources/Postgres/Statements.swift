@@ -32,4 +32,15 @@ extension Statement {
     /// What every session relies on when it reads the server's text; a script.
     static let sessionSettings = Statement(
         "session_settings", .write, PackageResources.session_settings_sql)
+
+    static let migrationTable = Statement(
+        "migration_table", .write, PackageResources.migration_table_sql)
+    static let migrationLock = Statement(
+        "migration_lock", .read, PackageResources.migration_lock_sql)
+    static let migrationList = Statement(
+        "migration_list", .read, PackageResources.migration_list_sql)
+    static let migrationRecord = Statement(
+        "migration_record", .write, PackageResources.migration_record_sql)
+    static let migrationReset = Statement(
+        "migration_reset", .write, PackageResources.migration_reset_sql)
 }

@@ -1,5 +1,4 @@
 package import Countersign
-import Foundation
 package import Postgres
 
 /// A migrated database of one test's own, on the server that `COUNTERSIGN_TEST_DATABASE` names.
@@ -16,7 +15,7 @@ package final class TestDatabase: Sendable {
     package let superuser: ConnectionInfo
     private let opened = Opened()
 
-    fileprivate init(name: String, superuser: ConnectionInfo) {
+    init(name: String, superuser: ConnectionInfo) {
         self.name = name
         self.superuser = superuser
     }

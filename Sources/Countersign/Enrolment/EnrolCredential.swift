@@ -24,7 +24,13 @@ where Verifier: AssertionVerifier & RegistrationVerifier {
     /// Lost races that are tried again. Only a customer's own parallel requests compete.
     static var racesMax: Int { 100 }
 
+    /// Wires the use cases together.
+    ///
     /// - Parameters:
+    ///   - store: Where customers and their keys are kept.
+    ///   - verifier: Believes proofs of old keys and of new ones.
+    ///   - issuer: Makes the messages to sign.
+    ///   - sha256: Digests keys.
     ///   - identityToken: `nil` when no key of an identity system is configured: then no token counts.
     ///   - firstEnrolment: Anything but `needsAuthorization` only under the development flag.
     package init(

@@ -17,7 +17,12 @@ package struct EnrolmentIssuer: Sendable {
     /// §14.6.1 recommends 64.
     package static let userHandleSize = 64
 
-    /// - Parameter audience: The relying-party ID.
+    /// - Parameters:
+    ///   - audience: The relying-party ID, part of every message.
+    ///   - entropy: For IDs, nonces and user handles.
+    ///   - sha256: Makes a passkey's challenge of a message.
+    ///   - creationOptions: Builds what a client is asked to make.
+    ///   - requestOptions: Builds what a client is asked to sign.
     package init(
         audience: String, entropy: EntropySource, sha256: Hasher256,
         creationOptions: @escaping PasskeyCreationOptions,
@@ -41,9 +46,12 @@ package struct EnrolmentIssuer: Sendable {
         package let offer: EnrolmentOffer
     }
 
+    /// Makes an enrolment.
+    ///
     /// - Parameters:
     ///   - command: Who enrols what.
     ///   - context: What was read.
+    /// - Returns: The enrolment to store and the offer to show once it is stored.
     package func open(_ command: BeginEnrolmentCommand, _ context: OpeningContext) -> Opened {
         let lifetime = context.policy.rules.challengeLifetime
         let id: ID<Enrolment> = makeID(at: context.at)
@@ -76,9 +84,12 @@ package struct EnrolmentIssuer: Sendable {
         package let challenge: AuthorizationChallenge
     }
 
+    /// Makes a question by which an active credential vouches for one key.
+    ///
     /// - Parameters:
     ///   - keyDigest: SHA-256 of the new key as DER SubjectPublicKeyInfo.
     ///   - context: The enrolment, which is open.
+    /// - Returns: The question to store and the challenge to show once it is stored.
     package func question(_ keyDigest: Digest, _ context: EnrolmentContext) -> Questioned {
         let lifetime = context.policy.rules.challengeLifetime
         let id: ID<Challenge> = makeID(at: context.at)

@@ -1,7 +1,12 @@
 extension EnrolCredential {
     /// Believes whoever vouches for a key, or throws.
     ///
-    /// - Parameter key: SHA-256 of the new key as DER SubjectPublicKeyInfo.
+    /// - Parameters:
+    ///   - authorization: What came with the request.
+    ///   - key: SHA-256 of the new key as DER SubjectPublicKeyInfo.
+    ///   - context: What was read.
+    /// - Returns: Who vouches.
+    /// - Throws: ``EnrolmentFault``; only `assertion` is an attempt that counts.
     func vouch(
         _ authorization: EnrolmentAuthorization, for key: Digest, _ context: EnrolmentContext
     ) throws(EnrolmentFault) -> Vouching {

@@ -11,7 +11,8 @@ extension Command {
             "evidence.key_encryption_key",
         ],
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
-    ) { _ in
-        throw CommandFailure.notInThisBuild
+    ) { invocation in
+        let service = try Service(invocation.configuration)
+        await service.run { _ = await terminationSignal() }
     }
 }

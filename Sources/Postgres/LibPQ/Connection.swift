@@ -13,7 +13,7 @@ import Countersign
 ///    connection is stuck then, and good for nothing but being watched until the answer comes.
 @safe package struct Connection: ~Copyable {
     let handle: OpaquePointer
-    let state = SessionState()
+    let state: SessionState
     let deadline: Duration
     /// Counts the writes under way and the stuck connections; none for a connection outside a pool.
     let quarantine: Quarantine?
@@ -38,10 +38,20 @@ import Countersign
         guard let handle = unsafe open(info.settings(applicationName: applicationName)) else {
             throw .unreachable(reason: "out of memory")
         }
+        let connection = unsafe Connection(handle, deadline, quarantine)
+        try connection.setUp()
+        self = connection
+    }
+
+    /// Owns the handle, so that it is closed whatever is thrown afterwards.
+    private init(_ handle: OpaquePointer, _ deadline: Duration, _ quarantine: Quarantine?) {
         unsafe self.handle = handle
+        state = SessionState()
         self.deadline = deadline
         self.quarantine = quarantine
-        // From here on deinit closes the handle, whatever is thrown.
+    }
+
+    private func setUp() throws(PostgresError) {
         guard unsafe PQstatus(handle) == CONNECTION_OK, unsafe PQsetnonblocking(handle, 1) == 0 else {
             throw .unreachable(reason: unsafe String(cString: PQerrorMessage(handle)))
         }
@@ -57,6 +67,9 @@ import Countersign
 
     /// How many commits took place on it, or may have.
     var commits: Int { state.commits }
+
+    /// What the server said of the last error. It may quote values: never for a caller of the API.
+    var lastMessage: String { state.lastMessage }
 
     /// Nobody waits any more for an answer that is still to come.
     var isStuck: Bool { state.isStuck }

@@ -83,6 +83,7 @@ extension Connection {
             guard status == (isInTransaction ? PQTRANS_INERROR : PQTRANS_IDLE) else {
                 return lost()
             }
+            state.lastMessage = report.message
             let error = PostgresError(sqlState: report.sqlState, constraint: report.constraint)
             if error.asksForNewSession { state.isWorn = true }
             return .refused(error)

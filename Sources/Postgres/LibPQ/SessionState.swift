@@ -12,6 +12,8 @@ final class SessionState {
     var isWorn = false
     /// A warning came that a commit may not be durable; see ``receiveNotice(_:_:)``.
     var isInDoubt = false
+    /// What the server said of the last error: may quote values, so it is for the operator only.
+    var lastMessage = ""
     /// How many commits took place or may have.
     var commits = 0
 }
@@ -36,6 +38,7 @@ struct ServerReport {
     let severity: String
     let sqlState: String
     let constraint: String?
+    let message: String
 
     /// - Returns: `nil` when libpq itself made the report: the connection is lost.
     init?(_ result: OpaquePointer) {
@@ -48,5 +51,6 @@ struct ServerReport {
         self.severity = severity
         self.sqlState = sqlState
         constraint = field(countersign_field_constraint)
+        message = field(countersign_field_message) ?? ""
     }
 }
