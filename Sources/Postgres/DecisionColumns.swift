@@ -24,7 +24,7 @@ extension DecisionContext {
 
 extension RegisteredCredential {
     /// Reads the credential of a load; `nil` when the assertion names none of this customer's.
-    fileprivate init?(loaded row: Row) throws(PostgresError) {
+    init?(loaded row: Row) throws(PostgresError) {
         guard let id: ID<Credential> = try row["credential_id"] else { return nil }
         let kind = try word("credential_kind", row, CredentialKind.init)
         let publicKey: Bytes = try row["public_key"]
