@@ -52,7 +52,8 @@ import Countersign
     }
 
     private func setUp() throws(PostgresError) {
-        guard unsafe PQstatus(handle) == CONNECTION_OK, unsafe PQsetnonblocking(handle, 1) == 0 else {
+        guard unsafe PQstatus(handle) == CONNECTION_OK, unsafe PQsetnonblocking(handle, 1) == 0
+        else {
             throw .unreachable(reason: unsafe String(cString: PQerrorMessage(handle)))
         }
         // The receiver's context lives as long as the handle: both belong to this value.
