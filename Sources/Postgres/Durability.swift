@@ -11,7 +11,7 @@ package enum DurabilityDemand: Sendable {
 }
 
 /// Why the service must not start on this database.
-package enum DurabilityFailure: Error, Hashable, Sendable {
+package enum DurabilityFailure: Error, Equatable, Sendable {
     case notRead(StoreFailure)
     /// A setting of the server, or of this role, under which an answered commit can be lost.
     case weak(setting: String, value: String)
