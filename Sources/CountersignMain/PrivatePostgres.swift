@@ -44,7 +44,7 @@ struct PrivatePostgres: Sendable {
     /// - Throws: ``PrivatePostgresFailure`` with the last lines of the server's log.
     func start(_ durability: Durability) async throws(PrivatePostgresFailure) -> Start {
         try places.create()
-        let lock = try FolderLock(places.lock)
+        let lock = try await FolderLock(places.lock)
         defer { lock.release() }
         if runningServer() != nil {
             try await waitUntilReady()
@@ -53,7 +53,7 @@ struct PrivatePostgres: Sendable {
         if !places.exists(places.data + "/PG_VERSION") {
             try await makeDatabase(durability)
         }
-        try removeStaleLock()
+        try removeStaleLocks()
         try tools.launchServer(places, durability)
         try await waitUntilReady()
         return .started
@@ -62,7 +62,7 @@ struct PrivatePostgres: Sendable {
     /// Stops the server of this folder if it runs; sessions are ended, nothing committed is lost.
     func stop() async throws(PrivatePostgresFailure) {
         guard places.exists(places.base) else { return }
-        let lock = try FolderLock(places.lock)
+        let lock = try await FolderLock(places.lock)
         defer { lock.release() }
         guard let server = runningServer() else { return }
         // SIGINT is Postgres's "fast" shutdown, SIGQUIT its "immediate" one, which the next start
@@ -102,15 +102,16 @@ struct PrivatePostgres: Sendable {
         return number
     }
 
-    /// After a crash the lock file may name a process that is somebody else's by now, and Postgres
-    /// would then refuse to start. It is removed only when nothing of that server lives any more.
-    private func removeStaleLock() throws(PrivatePostgresFailure) {
-        guard places.recordedServer() != nil else { return }
+    /// After a crash the lock files may name a process that is somebody else's by now, or one that
+    /// is dead and that nobody has collected, as in containers; Postgres would refuse to start. They
+    /// are removed only when nothing of that server lives any more.
+    private func removeStaleLocks() throws(PrivatePostgresFailure) {
         guard places.processesInside().isEmpty else {
             throw PrivatePostgresFailure(
                 "processes of an earlier Postgres still run in \(places.data)")
         }
         try places.discard(places.serverLock)
+        try places.discard(places.socketLock)
     }
 
     private func waitUntilReady() async throws(PrivatePostgresFailure) {
@@ -142,15 +143,24 @@ private func pause(milliseconds: Int) async {
 private struct FolderLock {
     private let handle: FileHandle
 
-    init(_ path: String) throws(PrivatePostgresFailure) {
+    /// Asks again and again rather than wait in the kernel: tasks of this process that want the lock
+    /// would hold every thread that the one which has it needs to go on.
+    init(_ path: String) async throws(PrivatePostgresFailure) {
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(
                 atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
-        guard let handle = FileHandle(forUpdatingAtPath: path),
-            flock(handle.fileDescriptor, LOCK_EX) == 0
-        else { throw PrivatePostgresFailure("cannot lock \(path)") }
-        self.handle = handle
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
+            throw PrivatePostgresFailure("cannot open \(path)")
+        }
+        for _ in 0..<2400 {
+            if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
+                self.handle = handle
+                return
+            }
+            await pause(milliseconds: 50)
+        }
+        throw PrivatePostgresFailure("another process has held \(path) for two minutes")
     }
 
     func release() {

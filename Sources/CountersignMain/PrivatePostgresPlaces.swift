@@ -22,6 +22,7 @@ struct PrivatePostgresPlaces: Sendable {
 
     var unfinished: String { base + "/unfinished" }
     var serverLock: String { data + "/postmaster.pid" }
+    var socketLock: String { socket + "/.s.PGSQL.\(Self.port).lock" }
 
     /// - Parameters:
     ///   - directory: The folder that was named, absolute or from the current one.
