@@ -74,7 +74,8 @@ import Testing
 
     @Test func `refuses a folder that others can write to`() async throws {
         try await withServer { server in
-            try server.places.create()
+            try server.places.createBase()
+            try server.places.createSocketFolder()
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o777], ofItemAtPath: server.places.socket)
             await #expect(throws: PrivatePostgresFailure.self) {
@@ -85,7 +86,8 @@ import Testing
 
     @Test func `refuses a symbolic link in place of its folder`() async throws {
         try await withServer { server in
-            try server.places.create()
+            try server.places.createBase()
+            try server.places.createSocketFolder()
             try FileManager.default.removeItem(atPath: server.places.socket)
             try FileManager.default.createSymbolicLink(
                 atPath: server.places.socket, withDestinationPath: server.places.base)
