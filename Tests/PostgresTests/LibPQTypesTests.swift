@@ -81,7 +81,9 @@ import Testing
     @Test func `instants to the millisecond, cut off and not rounded`() async throws {
         try await withDatabase { test in
             let database = await test.open()
-            for milliseconds in [0, 1, -1, -62_135_596_800_000, 1_767_225_600_000, 253_402_300_799_999] {
+            for milliseconds in [
+                0, 1, -1, -62_135_596_800_000, 1_767_225_600_000, 253_402_300_799_999,
+            ] {
                 let instant = Instant(milliseconds: Int64(milliseconds))
                 #expect(
                     try await value("$1::timestamptz", .instant(instant), in: database) == instant)
@@ -110,7 +112,9 @@ import Testing
     @Test func `identifiers`() async throws {
         try await withDatabase { test in
             let database = await test.open()
-            for id in [ID<Action>(rawValue: 0), ID(rawValue: .max), ID(rawValue: 0x0123_4567 << 64)] {
+            for id in [
+                ID<Action>(rawValue: 0), ID(rawValue: .max), ID(rawValue: 0x0123_4567 << 64),
+            ] {
                 #expect(try await value("$1::uuid", .id(id), in: database) == id)
             }
             let none: ID<Action>? = try await value(
@@ -151,7 +155,8 @@ import Testing
                 "\n\r\t", "é", "e\u{301}", "漢字", "🇪🇺", "\u{7f}",
             ]
             let back = try await elements("text", .textArray(texts), in: database)
-            #expect(back.map { $0.map { Bytes($0.utf8) } } == texts.map { $0.map { Bytes($0.utf8) } })
+            #expect(
+                back.map { $0.map { Bytes($0.utf8) } } == texts.map { $0.map { Bytes($0.utf8) } })
             #expect(try await elements("text", .textArray([]), in: database) == [])
         }
     }
