@@ -10,8 +10,7 @@ enum Log {
 
     /// Writes one event; a log that cannot be written stops nothing.
     static func event(_ name: LogEvent, _ fields: LogField...) {
-        let now = Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
-        sink.write(line(name, fields, at: now))
+        sink.write(line(name, fields, at: systemTime()))
     }
 
     /// One line without its line feed.

@@ -77,7 +77,8 @@ package struct Migrator: Sendable {
         return pending.map(\.name)
     }
 
-    private func pending(_ connection: borrowing Connection) throws(MigrationFailure) -> [Migration] {
+    private func pending(_ connection: borrowing Connection) throws(MigrationFailure) -> [Migration]
+    {
         let applied = try inDatabase { () throws(PostgresError) in try Applied.list(connection) }
         for entry in applied {
             guard let known = migrations.first(where: { $0.version == entry.version }) else {
@@ -169,7 +170,8 @@ extension PostgresError {
         case .constraintViolated(_, let sqlState), .other(let sqlState):
             ["23505", "42710", "XX000"].contains(sqlState)
         case .serialization: true
-        case .lockTimeout, .statementTimeout, .raised, .connectionLost, .outcomeUnknown, .unavailable,
+        case .lockTimeout, .statementTimeout, .raised, .connectionLost, .outcomeUnknown,
+            .unavailable,
             .unreachable, .readOnly, .malformedColumn:
             false
         }

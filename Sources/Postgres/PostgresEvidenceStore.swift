@@ -28,12 +28,7 @@ package struct PostgresEvidenceStore: EvidenceService {
     package func entry(
         _ id: ID<Countersign.Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidenceDetail? {
-        let found = try await database.run { connection throws(PostgresError) in
-            try connection.execute(.readEvidence, [.id(id)]).single().map {
-                row throws(PostgresError) in try Found(row)
-            }
-        }
-        guard let found else { return nil }
+        guard let found = try await stored(id) else { return nil }
         try await service.record([
             ServiceEvidence.read(by: reader, filter: ["id": .string(id.text)], count: 1)
         ])
@@ -41,6 +36,19 @@ package struct PostgresEvidenceStore: EvidenceService {
         return EvidenceDetail(
             entry: entry, message: body?["message"]?.text.flatMap { Base64.decodeURL($0) },
             assertion: body.flatMap { RecordedAssertion(evidence: $0, of: found.record) })
+    }
+
+    /// One stored record, for `countersign evidence`; not recorded as a reading.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func stored(
+        _ id: ID<Countersign.Evidence>
+    ) async throws(StoreFailure) -> Found? {
+        try await database.run { connection throws(PostgresError) in
+            try connection.execute(.readEvidence, [.id(id)]).single().map {
+                row throws(PostgresError) in try Found(row)
+            }
+        }
     }
 
     /// The stored records of a query, for `countersign evidence`; not recorded as a reading.

@@ -29,6 +29,7 @@ package struct Statement: Sendable {
 extension Statement {
     /// Tells whether the database answers.
     package static let ping = Statement("ping", .read, PackageResources.ping_sql)
+    static let durability = Statement("durability", .read, PackageResources.durability_sql)
     /// What every session relies on when it reads the server's text; a script.
     static let sessionSettings = Statement(
         "session_settings", .write, PackageResources.session_settings_sql)

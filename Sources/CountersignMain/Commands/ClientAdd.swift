@@ -7,7 +7,9 @@ extension Command {
     /// A named system or person that may call the API, and its first key.
     static let clientAdd = Command(
         name: "client add", summary: "Add a client of the API and print its key, once",
-        positionals: [.init(name: "NAME", what: "the system or person: 1 to 64 of A-Z a-z 0-9 . _ -")],
+        positionals: [
+            .init(name: "NAME", what: "the system or person: 1 to 64 of A-Z a-z 0-9 . _ -")
+        ],
         options: [
             .init(
                 name: "role", placeholder: "ROLE",
@@ -21,10 +23,10 @@ extension Command {
         required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
     ) { invocation in
         let role = invocation.option("role").flatMap(AuthenticatedClient.Role.init(rawValue:))
-        guard let role else { throw UsageError("--role is not a role", command: .clientAdd) }
+        guard let role else { throw UsageError("--role is not a role") }
         let name = invocation.positionals[0]
         guard name.wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
-            throw UsageError("NAME is not 1 to 64 of A-Z a-z 0-9 . _ -", command: .clientAdd)
+            throw UsageError("NAME is not 1 to 64 of A-Z a-z 0-9 . _ -")
         }
         let certificate = invocation.option("certificate")
         let key = certificate == nil ? APIKey.make(for: role) : nil

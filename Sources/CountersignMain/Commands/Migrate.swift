@@ -16,7 +16,8 @@ extension Command {
         }
         let applied: [String]
         do throws(MigrationFailure) {
-            applied = try await Migrator.embedded.migrate(ConnectionInfo(administrator: url.value))
+            applied = try await Migrator.embedded.migrate(
+                ConnectionInfo(administrator: url.exposed))
         } catch {
             throw CommandFailure(error.explanation)
         }

@@ -37,7 +37,7 @@ struct CoreBankingStandIn: Sendable {
     ///   - options: What it needs to know.
     ///   - now: The time of day, for the freshness of signatures and the dates in the books.
     /// - Throws: When the journal cannot be used.
-    init(_ options: Options, now: @escaping @Sendable () -> Instant = systemTime) throws {
+    init(_ options: Options, now: @escaping @Sendable () -> Instant = { systemTime() }) throws {
         self.options = options
         self.now = now
         ledger = try Ledger(path: options.journal)
@@ -193,9 +193,4 @@ private final class OwnPort: @unchecked Sendable {
     func set(_ port: UInt16) { lock.withLock { self.port = port } }
 
     var current: UInt16? { lock.withLock { port } }
-}
-
-/// This machine's time of day.
-private let systemTime: @Sendable () -> Instant = {
-    Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
 }

@@ -14,7 +14,7 @@ extension Configuration {
             throw ConfigurationError("evidence.origin is missing")
         }
         let key = try SecretFile(path: file.text, setting: "evidence.key_encryption_key").key32()
-        guard let keyEncryption = KeyEncryptionKey(key.value) else {
+        guard let keyEncryption = KeyEncryptionKey(key.exposed) else {
             throw ConfigurationError("evidence.key_encryption_key must be 32 bytes")
         }
         let sealer = EvidenceSealer(

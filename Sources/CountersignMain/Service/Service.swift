@@ -38,7 +38,8 @@ struct Service: Sendable {
                         .requestFailed, .code("code", checking: code),
                         .code("request", checking: request))
                 }),
-            metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators)
+            metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators
+        )
         server = try HTTPServer(options: configuration.serverOptions()) { request in
             await api.router.respond(to: request)
         }

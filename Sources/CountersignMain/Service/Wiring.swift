@@ -15,7 +15,7 @@ extension Configuration {
         guard let url = database.url else { throw ConfigurationError("database.url is missing") }
         let info: ConnectionInfo
         do throws(PostgresError) {
-            info = try ConnectionInfo(url.value)
+            info = try ConnectionInfo(url.exposed)
         } catch {
             throw ConfigurationError("database.url is no connection string of libpq")
         }
@@ -60,7 +60,7 @@ extension Configuration {
                 requestOptions: requestOptions), sha256: .openSSL)
         let credentials = EnrolCredential(
             store: PostgresCredentialStore(database: database, sealer: sealer, subjects: subjects),
-            verifier: PasskeyRegistrationVerifier(relyingParty: party, proofs: proofs),
+            verifier: proofs,
             issuer: EnrolmentIssuer(
                 audience: party.id, entropy: .openSSL, sha256: .openSSL,
                 creationOptions: { challenge, handle, label, exclude, lifetime in
@@ -72,7 +72,7 @@ extension Configuration {
                     ).json
                 }, requestOptions: requestOptions), sha256: .openSSL,
             identityToken: try identityKey()?.tokenReader,
-            firstEnrolment: development ? .mayComeAlone : .needsAuthorization)
+            firstEnrolment: development ? .mayBeUnauthorized : .needsAuthorization)
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         return API.Services(

@@ -120,7 +120,8 @@ extension Duration {
     /// Rounded up, for `poll`.
     var wholeMilliseconds: Int32 {
         let (seconds, attoseconds) = components
-        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let milliseconds =
+            seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return Int32(clamping: milliseconds)
     }
 }

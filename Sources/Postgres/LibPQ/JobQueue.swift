@@ -52,7 +52,8 @@ struct Job: Sendable {
         self.options = options
         self.quarantine = quarantine
         workers = options.size
-        let failed = unsafe pthread_mutex_init(mutex, nil) != 0
+        let failed =
+            unsafe pthread_mutex_init(mutex, nil) != 0
             || pthread_cond_init(jobCame, nil) != 0
             || pthread_cond_init(connectionWanted, nil) != 0
         precondition(!failed, "glibc's default mutex and condition cannot fail to initialise")

@@ -19,8 +19,12 @@ extension ConnectionInfo {
 
 /// Connects, blocking. The handle may be of a failed connection; `nil` when out of memory.
 func open(_ settings: [(keyword: String, value: String)]) -> OpaquePointer? {
-    var keywords: [UnsafePointer<CChar>?] = unsafe settings.map { unsafe UnsafePointer(strdup($0.keyword)) }
-    var values: [UnsafePointer<CChar>?] = unsafe settings.map { unsafe UnsafePointer(strdup($0.value)) }
+    var keywords: [UnsafePointer<CChar>?] = unsafe settings.map {
+        unsafe UnsafePointer(strdup($0.keyword))
+    }
+    var values: [UnsafePointer<CChar>?] = unsafe settings.map {
+        unsafe UnsafePointer(strdup($0.value))
+    }
     defer {
         unsafe (keywords + values).forEach { text in
             unsafe free(UnsafeMutableRawPointer(mutating: text))

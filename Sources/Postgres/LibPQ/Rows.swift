@@ -59,7 +59,9 @@ package struct Row: Sendable {
             }
             let cell = rows.cells[index * rows.columns.count + column]
             let text = cell.map { rows.storage[$0] }
-            guard let value = Value(column: text, type: ColumnType(rawValue: rows.columns[column].type))
+            guard
+                let value = Value(
+                    column: text, type: ColumnType(rawValue: rows.columns[column].type))
             else { throw .malformedColumn(name) }
             return value
         }
