@@ -74,7 +74,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DeliveryTests",
-            dependencies: ["Countersign", "Crypto", "Delivery", "TestSupport"],
+            dependencies: [
+                "Countersign", "Crypto", "WebAuthn", "HTTP", "Delivery", "CountersignMain",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

@@ -17,6 +17,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case orderRefused = "order.refused"
     case orderUnknown = "order.unknown"
     case credentialEnrolled = "credential.enrolled"
+    /// A credential vouched for another one.
+    case credentialAuthorized = "credential.authorized"
     case credentialRevoked = "credential.revoked"
     case customerLocked = "customer.locked"
     case payeeAdded = "payee.added"

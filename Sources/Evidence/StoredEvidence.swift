@@ -47,6 +47,14 @@ package struct StoredEvidence: Sendable {
         self.body = body
     }
 
+    /// The same record without its body: all that a chain needs.
+    package var withoutBody: StoredEvidence {
+        StoredEvidence(
+            id: id, kind: kind, action: action, subject: subject, credential: credential,
+            leaf: leaf, leafHash: leafHash, bodyCommitment: bodyCommitment,
+            recordedAt: recordedAt, body: nil)
+    }
+
     /// Opens the body and checks it against its commitment.
     ///
     /// - Returns: The body's bytes exactly as they were sealed; `nil` when it was erased, cannot be

@@ -103,17 +103,19 @@ private struct Observation: Sendable {
 
     init(patterns: [String], metrics: Metrics) {
         let route = Metrics.Label("route", patterns + [Observation.noRoute])
+        let status = Metrics.Label("status", ["2xx", "3xx", "4xx", "5xx"])
         requests = metrics.counters(
             "countersign_http_requests_total",
-            help: "Requests answered, by route and status class.",
-            labels: [route, Metrics.Label("status", ["2xx", "3xx", "4xx", "5xx"])])
+            help: "Requests answered, by route and status class.", labels: [route, status])
         durations = metrics.histograms(
-            "countersign_http_request_seconds", help: "Time from request to answer, by route.",
-            labels: [route])
+            "countersign_http_request_seconds",
+            help: "Time from request to answer, by route and status class.",
+            labels: [route, status])
     }
 
     func record(_ pattern: String, _ status: Int, since start: ContinuousClock.Instant) {
-        requests.increment(pattern, "\(status / 100)xx")
-        durations.record(ContinuousClock.now - start, pattern)
+        let statusClass = "\(status / 100)xx"
+        requests.increment(pattern, statusClass)
+        durations.record(ContinuousClock.now - start, pattern, statusClass)
     }
 }

@@ -1,4 +1,4 @@
-package import Countersign
+import Countersign
 
 /// Reads an action from the columns that `load_decision`, `read_action` and `list_actions` share.
 struct ActionColumns {
@@ -30,7 +30,8 @@ struct ActionColumns {
     /// The action with the content that the columns hold, or another one where they hold none.
     ///
     /// - Throws: ``PostgresError/malformedColumn(_:)`` when there is no content at all.
-    func action(orContent substitute: ActionContent? = nil) throws(PostgresError) -> RecordedAction {
+    func action(orContent substitute: ActionContent? = nil) throws(PostgresError) -> RecordedAction
+    {
         guard let content = content ?? substitute else { throw .malformedColumn("content") }
         return RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
@@ -72,7 +73,8 @@ struct ActionColumns {
             .init("expires_at", .string(action.expiresAt.text)),
             .init(
                 "risk",
-                .optional(creation.command.risk.map { String(decoding: $0.encoded, as: UTF8.self) })),
+                .optional(creation.command.risk.map { String(decoding: $0.encoded, as: UTF8.self) })
+            ),
         ]
         members += action.content.members.map { .init($0.key, .string($0.value)) }
         if case .transfer(let transfer) = action.content {

@@ -15,7 +15,8 @@ extension DecisionContext {
             customer: CustomerStanding(
                 failures: try row["customer_failures"], lockedUntil: try row["locked_until"]),
             credential: credential, decision: try RecordedDecision(loaded: row, action),
-            policy: policy, state: try credential.map { credential throws(PostgresError) in
+            policy: policy,
+            state: try credential.map { credential throws(PostgresError) in
                 try RecordedState(row, at: at, credential)
             }, versions: try RecordVersions(row))
     }
@@ -23,7 +24,7 @@ extension DecisionContext {
 
 extension RegisteredCredential {
     /// Reads the credential of a load; `nil` when the assertion names none of this customer's.
-    fileprivate init?(loaded row: Row) throws(PostgresError) {
+    init?(loaded row: Row) throws(PostgresError) {
         guard let id: ID<Credential> = try row["credential_id"] else { return nil }
         let kind = try word("credential_kind", row, CredentialKind.init)
         let publicKey: Bytes = try row["public_key"]
@@ -32,7 +33,9 @@ extension RegisteredCredential {
         case .deviceKey: stored = .deviceKey(id: id, key: publicKey)
         case .passkey:
             let count: Int64 = try row["sign_count"]
-            guard let signCount = UInt32(exactly: count) else { throw .malformedColumn("sign_count") }
+            guard let signCount = UInt32(exactly: count) else {
+                throw .malformedColumn("sign_count")
+            }
             stored = .passkey(
                 StoredPasskey(
                     credentialID: try row["passkey_id"], key: publicKey, signCount: signCount,

@@ -185,7 +185,7 @@ package struct PostgresActionStore: ActionStore {
 /// Makes the random stand-in of a customer and its data key.
 package struct SubjectMaker: Sendable {
     private let keyEncryption: KeyEncryptionKey
-    private let entropy: EntropySource
+    let entropy: EntropySource
 
     package init(keyEncryption: KeyEncryptionKey, entropy: EntropySource) {
         self.keyEncryption = keyEncryption

@@ -168,7 +168,8 @@ extension Claim {
                     authenticatorData: try row["authenticator_data"])
             }
         let order = ExecutionOrder(
-            actionID: try row["action_id"], customerID: try row["customer_id"],
+            actionID: try row["action_id"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) },
             approvedAt: try row["decided_at"], evidenceID: try row["evidence_id"],
             leafHash: try row["leaf_hash"], message: try row["message"],
             assertion: RecordedAssertion(
@@ -183,7 +184,8 @@ extension Claim {
 
     fileprivate init(announcement row: Row) throws(PostgresError) {
         let announcement = CredentialAnnouncement(
-            credentialID: try row["credential_id"], customerID: try row["customer_id"],
+            credentialID: try row["credential_id"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) },
             kind: try word("kind", row, CredentialKind.init),
             publicKeySPKI: try row["public_key"], enrolledAt: try row["created_at"],
             evidenceID: try row["evidence_id"])

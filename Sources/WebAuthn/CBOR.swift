@@ -23,15 +23,13 @@ indirect enum CBOR: Hashable, Sendable {
     /// The deepest nesting that is read; attestation statements need four.
     static let depthMax = 16
 
-    /// The first value of `input`, which is advanced past it; `nil` when it is not well-formed or not
-    /// written in the shortest form.
+    /// The first value of `input`, which is advanced past it; `nil` when it is not well-formed.
     ///
-    /// The order of a map's pairs is left free: attestation objects of real clients are not sorted.
+    /// Looser than the canonical form in two points, because real authenticators are: pairs may be in
+    /// any order, and a length may be longer than it need be.
     init?(takingFrom input: inout ArraySlice<UInt8>) {
         var rest = input
-        guard let value = Self.read(&rest, depth: 0),
-            input.starts(with: value.encoded), value.encoded.count == input.count - rest.count
-        else { return nil }
+        guard let value = Self.read(&rest, depth: 0) else { return nil }
         input = rest
         self = value
     }

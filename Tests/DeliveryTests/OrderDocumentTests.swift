@@ -23,7 +23,7 @@ import Testing
         let order = Fixture.order(
             proof: .passkey(signature: [0xFB, 1], clientDataJSON: [2], authenticatorData: [3]))
         let body = try #require(OrderDocument.encode(order))
-        let assertion = try #require(StrictJSON.decode(body)?["assertion"])
+        let assertion = try #require(SignedJSON.decode(body)?["assertion"])
         #expect(assertion["kind"] == "passkey")
         #expect(assertion["signature"] == "-wE")
         #expect(assertion["client_data_json"] == "Ag")
@@ -45,7 +45,7 @@ import Testing
         let first = try #require(
             OrderDocument.encode(Fixture.order(message: Fixture.message(payee))))
         #expect(
-            StrictJSON.decode(first)?["new_payee"] == [
+            SignedJSON.decode(first)?["new_payee"] == [
                 "alias": .null,
                 "payee": [
                     "account": ["scheme": "bban", "value": "12:3"], "name": "Erika Mustermann",
@@ -54,7 +54,7 @@ import Testing
         let second = try #require(
             OrderDocument.encode(Fixture.order(message: Fixture.message(contact))))
         #expect(
-            StrictJSON.decode(second)?["contact_change"] == [
+            SignedJSON.decode(second)?["contact_change"] == [
                 "channel": "phone", "new_value": "+4915187654321",
                 "old_value_digest": .string(sha256([1]).hex),
             ])

@@ -1,6 +1,7 @@
 import Countersign
 import Crypto
 import Delivery
+import TestSupport
 import Testing
 
 @Suite struct `Published vectors of message signatures` {
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `every case of rfc9421 gives its base and its verdict`() throws {
-        guard let file = try Vectors.load("rfc9421.json") else { return }
+        guard let file = try Cases.vectors("rfc9421.json") else { return }
         var deviating: [String] = []
         var unsupported: [String] = []
         let cases = file["vectors"]?.elements ?? []
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `every case of rfc9530 gives its digest`() throws {
-        guard let file = try Vectors.load("rfc9530-content-digest.json") else { return }
+        guard let file = try Cases.vectors("rfc9530-content-digest.json") else { return }
         let cases = file["vectors"]?.elements ?? []
         for vector in cases {
             let hex = try text(vector, "content_hex")

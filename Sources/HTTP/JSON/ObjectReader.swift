@@ -157,6 +157,11 @@ extension ObjectReader {
         return try nested(json, at: pointer.member(name), read)
     }
 
+    /// An object as it stands, for those who read it by another standard; `nil` when there is none.
+    package mutating func optionalDocument(_ name: String) throws(BodyRefusal) -> JSON? {
+        try optional(name, "An object") { if case .object = $0 { $0 } else { nil } }
+    }
+
     /// An array of objects that must be there; `nil` when a value in one of them was refused.
     package mutating func objects<Result>(
         _ name: String, _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?

@@ -102,21 +102,6 @@ enum Fixture {
     }
 }
 
-/// Public known-answer vectors, which lie beside the cases and outside of the repository.
-enum Vectors {
-    static func load(_ file: String) throws -> JSON? {
-        let cases =
-            ProcessInfo.processInfo.environment["COUNTERSIGN_CASES"] ?? "../shared/cases"
-        let path = URL(fileURLWithPath: cases).deletingLastPathComponent()
-            .appendingPathComponent("vectors/\(file)").path
-        guard let data = FileManager.default.contents(atPath: path) else {
-            print("vectors: \(file) is not at \(path): skipped")
-            return nil
-        }
-        return try JSONDecoder().decode(JSON.self, from: data)
-    }
-}
-
 extension JSON {
     var elements: [JSON] { if case .array(let values) = self { values } else { [] } }
 }

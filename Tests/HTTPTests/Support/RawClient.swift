@@ -13,7 +13,8 @@ struct RawResponse: Sendable, Equatable {
 
 /// A socket to a server on this machine, with nothing between the test and the bytes.
 ///
-/// Blocks, so it is used inside `blocking { }` only. Every wait ends after ten seconds.
+/// Blocks, so it is used inside `blocking { }` only. Every wait ends after ten
+/// seconds, or when the test says so.
 final class RawClient {
     enum Failure: Error {
         case noConnection(errno: Int32)
@@ -25,14 +26,17 @@ final class RawClient {
     private(set) var socket: Int32
     private var received: Bytes = []
 
-    init(port: UInt16) throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    init(port: UInt16, waitMilliseconds: Int = 10_000) throws {
+        // A program that a test starts must not keep the connection open.
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        socket = Glibc.socket(AF_INET, kind, 0)
         guard socket >= 0 else { throw Failure.noConnection(errno: errno) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var wait = timeval(tv_sec: 10, tv_usec: 0)
+        var wait = timeval(
+            tv_sec: waitMilliseconds / 1000, tv_usec: waitMilliseconds % 1000 * 1000)
         unsafe setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
         var on: Int32 = 1

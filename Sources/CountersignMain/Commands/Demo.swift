@@ -1,0 +1,12 @@
+extension Command {
+    /// The whole story on one machine, over real HTTP, with a private database.
+    static let demo = Command(
+        name: "demo",
+        summary: "Play the whole story on this machine: service, phone, core banking, evidence",
+        options: [
+            .init(name: "exit", placeholder: nil, what: "end after the story instead of staying up")
+        ]
+    ) { _ in
+        throw CommandFailure.notInThisBuild
+    }
+}

@@ -1,0 +1,139 @@
+package import Countersign
+
+/// The whole HTTP API, version 1, over the services that do the work.
+package struct API: Sendable {
+    /// What the API offers; the database's side implements it.
+    package struct Services: Sendable {
+        let actions: any ActionService
+        let credentials: any CredentialService
+        let evidence: any EvidenceService
+        let clients: any ClientDirectory
+
+        package init(
+            actions: any ActionService, credentials: any CredentialService,
+            evidence: any EvidenceService, clients: any ClientDirectory
+        ) {
+            self.actions = actions
+            self.credentials = credentials
+            self.evidence = evidence
+            self.clients = clients
+        }
+    }
+
+    /// What the API takes from the machine that it runs on.
+    package struct Surroundings: Sendable {
+        let sha256: Hasher256
+        let now: @Sendable () -> Instant
+        let monotonic: @Sendable () -> ContinuousClock.Instant
+        let readiness: @Sendable () async -> [ReadinessCheck]
+        let failures: FailureReport
+
+        /// - Parameters:
+        ///   - sha256: Makes digests of keys and of contact data.
+        ///   - now: This machine's time; only `Retry-After` depends on it.
+        ///   - monotonic: A clock that never goes back; only the cache of clients depends on it.
+        ///   - readiness: Says which parts of the service are fit.
+        ///   - failures: Tells the operator of defects.
+        package init(
+            sha256: Hasher256, now: @escaping @Sendable () -> Instant,
+            monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
+            readiness: @escaping @Sendable () async -> [ReadinessCheck], failures: FailureReport
+        ) {
+            self.sha256 = sha256
+            self.now = now
+            self.monotonic = monotonic
+            self.readiness = readiness
+            self.failures = failures
+        }
+    }
+
+    /// Who may read `/metrics`.
+    package enum MetricsAccess: Sendable {
+        /// Anybody who reaches the port: only for one that is bound to loopback.
+        case anybody
+        /// Clients with the role `operator`.
+        case operators
+    }
+
+    /// Answers every request of the API.
+    package let router: Router
+
+    package init(
+        _ services: Services, in surroundings: Surroundings, metrics: Metrics,
+        metricsAccess: MetricsAccess
+    ) {
+        let routes = APIRoutes(services, surroundings, metrics: metrics, access: metricsAccess).all
+        let outcomes = OutcomeCount(routes: routes, metrics: metrics)
+        router = Router(routes.map(outcomes.counting), metrics: metrics)
+    }
+}
+
+/// The routes; each is made in the file of its use case, in `Routes`.
+struct APIRoutes: Sendable {
+    let actions: any ActionService
+    let credentials: any CredentialService
+    let evidence: any EvidenceService
+    let gate: Gate
+    let sha256: Hasher256
+    let now: @Sendable () -> Instant
+    let readiness: @Sendable () async -> [ReadinessCheck]
+    let metrics: Metrics
+    let metricsAccess: API.MetricsAccess
+
+    fileprivate init(
+        _ services: API.Services, _ surroundings: API.Surroundings, metrics: Metrics,
+        access: API.MetricsAccess
+    ) {
+        actions = services.actions
+        credentials = services.credentials
+        evidence = services.evidence
+        gate = Gate(
+            authentication: Authentication(
+                directory: services.clients, sha256: surroundings.sha256,
+                monotonic: surroundings.monotonic, failures: surroundings.failures),
+            failures: surroundings.failures)
+        sha256 = surroundings.sha256
+        now = surroundings.now
+        readiness = surroundings.readiness
+        self.metrics = metrics
+        metricsAccess = access
+    }
+
+    fileprivate var all: [Route] {
+        [
+            createAction, readAction, listActions, issueChallenge, approveAction, rejectAction,
+            cancelAction, listPayees,
+            beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
+            listEvidence, readEvidence,
+            health, ready, showMetrics,
+        ]
+    }
+}
+
+/// Counts what came of requests, by route and problem, beside what the router counts by status.
+private struct OutcomeCount: Sendable {
+    private let answers: Counters
+
+    init(routes: [Route], metrics: Metrics) {
+        answers = metrics.counters(
+            "countersign_api_answers_total",
+            help: "Answers of the API, by route and outcome: ok or the problem.",
+            labels: [
+                Metrics.Label("route", Set(routes.map(\.pattern)).sorted()),
+                Metrics.Label("outcome", ["ok"] + Problem.slugs),
+            ])
+    }
+
+    func counting(_ route: Route) -> Route {
+        Route(route.method, route.pattern) { request, path async throws(Problem) in
+            do throws(Problem) {
+                let response = try await route.handler(request, path)
+                answers.increment(route.pattern, response.problem?.slug ?? "ok")
+                return response
+            } catch {
+                answers.increment(route.pattern, error.slug)
+                throw error
+            }
+        }
+    }
+}

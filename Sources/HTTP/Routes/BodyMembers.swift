@@ -1,0 +1,76 @@
+import Countersign
+
+/// Members that several bodies share.
+extension ObjectReader {
+    /// An ID that must be there; other text is not readable as a request at all.
+    mutating func id<Entity>(_ name: String) throws(BodyRefusal) -> ID<Entity> {
+        guard let id = ID<Entity>(try string(name)) else {
+            throw ObjectReader.malformed("An ID is needed here.", at: pointer.member(name))
+        }
+        return id
+    }
+
+    /// Bytes in standard base64, as devices write them.
+    mutating func base64(_ name: String) throws(BodyRefusal) -> Bytes {
+        guard let bytes = Base64.decode(try string(name)) else {
+            throw ObjectReader.malformed("Base64 is needed here.", at: pointer.member(name))
+        }
+        return bytes
+    }
+
+    /// A list of bytes in standard base64.
+    mutating func base64List(_ name: String) throws(BodyRefusal) -> [Bytes] {
+        var list: [Bytes] = []
+        for (index, text) in try strings(name).enumerated() {
+            guard let bytes = Base64.decode(text) else {
+                throw ObjectReader.malformed(
+                    "Base64 is needed here.", at: pointer.member(name).element(index))
+            }
+            list.append(bytes)
+        }
+        return list
+    }
+
+    /// A SHA-256 in hexadecimal.
+    mutating func digest(_ name: String) throws(BodyRefusal) -> Digest {
+        guard let digest = Hex.decode(try string(name)).flatMap(Digest.init) else {
+            throw ObjectReader.malformed(
+                "A SHA-256 in hexadecimal is needed here.", at: pointer.member(name))
+        }
+        return digest
+    }
+
+    /// What a browser made, read by the standard that it follows; others may add members to it.
+    mutating func passkey<Value>(
+        _ make: (JSON) throws(InvalidValue) -> Value
+    ) throws(BodyRefusal) -> Value {
+        guard let json = try optionalDocument("passkey") else {
+            throw ObjectReader.malformed(
+                "A passkey's answer is missing here.", at: pointer.member("passkey"))
+        }
+        do throws(InvalidValue) { return try make(json) } catch {
+            throw ObjectReader.malformed(error.detail, at: pointer.member("passkey"))
+        }
+    }
+
+    /// An answer to a challenge: `challenge_id` with a device key's signature or a passkey's answer.
+    mutating func assertion() throws(BodyRefusal) -> (ID<Challenge>, UnverifiedAssertion)? {
+        let challenge: ID<Challenge> = try id("challenge_id")
+        guard !has("passkey") else {
+            let assertion = try passkey { json throws(InvalidValue) in
+                try PasskeyAssertion(json: json)
+            }
+            return (challenge, .passkey(assertion))
+        }
+        let credential: ID<Credential> = try id("credential_id")
+        let signature = try object("device_key") { reader throws(BodyRefusal) in
+            try reader.base64("signature")
+        }
+        return signature.map { (challenge, .deviceKey(credential: credential, signature: $0)) }
+    }
+
+    /// Why somebody takes something back, in words.
+    mutating func reason() throws(BodyRefusal) -> DisplayText? {
+        try displayText("reason", .reason)
+    }
+}

@@ -1,0 +1,69 @@
+import Countersign
+
+/// Lets requests through to the use cases, and stops the others in the documented order.
+///
+/// 1. A caller that nobody knows: 401. Nothing of a stranger's body is parsed.
+/// 2. A request that is not of the form of its route: 400 or 422.
+/// 3. A caller of another role: 403.
+///
+/// What follows (`not-found` and on) is the use case's to say.
+struct Gate: Sendable {
+    private let authentication: Authentication
+    private let failures: FailureReport
+
+    init(authentication: Authentication, failures: FailureReport) {
+        self.authentication = authentication
+        self.failures = failures
+    }
+
+    /// Makes a route that only clients of one role may use.
+    ///
+    /// - Parameters:
+    ///   - method: As in ``Route``.
+    ///   - pattern: As in ``Route``.
+    ///   - role: Who may use it.
+    ///   - read: Reads headers, query and body; it asks nobody.
+    ///   - answer: Asks the service and shows what came of it.
+    /// - Returns: The route.
+    func route<Input: Sendable>(
+        _ method: Method, _ pattern: String, for role: AuthenticatedClient.Role,
+        reading read: @escaping @Sendable (Request) throws(Problem) -> Input,
+        answer: @escaping @Sendable (Call<Input>) async throws(StoreFailure) -> Response
+    ) -> Route {
+        Route(method, pattern) { request, path async throws(Problem) in
+            let client = try await authentication.client(of: request)
+            let input = try read(request)
+            guard client.role == role else { throw .forbidden }
+            do throws(StoreFailure) {
+                return try await answer(Call(client: client.id, input: input, path: path))
+            } catch {
+                throw failures.problem(error, in: request)
+            }
+        }
+    }
+}
+
+/// A request that went through the gate.
+struct Call<Input: Sendable>: Sendable {
+    let client: ID<Client>
+    let input: Input
+    private let path: PathParameters
+
+    fileprivate init(client: ID<Client>, input: Input, path: PathParameters) {
+        self.client = client
+        self.input = input
+        self.path = path
+    }
+
+    /// The ID in the gap `{id}`; `nil` for what is no UUID, which is the ID of nothing.
+    func id<Entity>() -> ID<Entity>? { ID(path["id"]) }
+
+    /// The customer in the gap `{customer_id}`; `nil` for what no customer can be called.
+    func customerID() -> CustomerID? {
+        do {
+            return try CustomerID(path["customer_id"])
+        } catch {
+            return nil
+        }
+    }
+}

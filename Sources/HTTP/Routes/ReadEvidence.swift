@@ -1,0 +1,79 @@
+import Countersign
+
+extension APIRoutes {
+    /// Entries of the log, oldest first, page by page. That they were read is evidence too.
+    var listEvidence: Route {
+        gate.route(
+            .get, "/v1/evidence", for: .auditor,
+            reading: { request throws(Problem) in try EvidenceQuery(request) },
+            answer: { call async throws(StoreFailure) in
+                let page = try await evidence.entries(call.input, reader: call.client)
+                return .json([
+                    "evidence": .array(page.entries.map { .object($0.members) }),
+                    "next_cursor": .optional(page.next.map { Page.cursor(after: $0) }),
+                ])
+            })
+    }
+
+    /// One entry with the raw bytes of message, assertion and public key.
+    var readEvidence: Route {
+        gate.route(
+            .get, "/v1/evidence/{id}", for: .auditor,
+            reading: { request throws(Problem) in try request.refuseQuery() },
+            answer: { call async throws(StoreFailure) in
+                guard let id: ID<Evidence> = call.id(),
+                    let detail = try await evidence.entry(id, reader: call.client)
+                else { return Problem.notFound.response }
+                return .json(["evidence": detail.json])
+            })
+    }
+}
+
+extension EvidenceQuery {
+    private static let kindLengthMax = 64
+
+    fileprivate init(_ request: Request) throws(Problem) {
+        let reader = try QueryReader(
+            request,
+            allowing: [
+                "action_id", "customer_id", "credential_id", "kind", "from", "to", "limit",
+                "cursor",
+            ])
+        let kind = reader.text("kind")
+        guard (1...Self.kindLengthMax).contains(kind?.utf8.count ?? 1) else {
+            throw .malformedRequest("The parameter kind must be a word like action.approved.")
+        }
+        self.init(
+            actionID: try reader.id("action_id"),
+            customerID: try reader.customerID("customer_id"),
+            credentialID: try reader.id("credential_id"), kind: kind,
+            from: try reader.instant("from"), to: try reader.instant("to"),
+            limit: try reader.limit(), after: try reader.cursor())
+    }
+}
+
+extension EvidenceEntry {
+    fileprivate var members: [JSON.Member] {
+        [
+            .init("id", .string(id.text)),
+            .init("kind", .string(kind)),
+            .init("at", .string(at.text)),
+            .init("action_id", .optional(actionID?.text)),
+            .init("customer_id", .optional(customerID?.text)),
+            .init("credential_id", .optional(credentialID?.text)),
+            .init("leaf", .string(Base64.encodeURL(leaf))),
+            .init("leaf_hash", .string(leafHash.hex)),
+            .init("body", body ?? .null),
+        ]
+    }
+}
+
+extension EvidenceDetail {
+    fileprivate var json: JSON {
+        .object(
+            entry.members + [
+                .init("message", .optional(message.map { Base64.encodeURL($0) })),
+                .init("assertion", assertion?.json ?? .null),
+            ])
+    }
+}
