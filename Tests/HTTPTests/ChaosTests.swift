@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `that do everything wrong before TLS leave the server as it was`() async throws {
-        let certificates = try TestCertificates.shared()
+        let certificates = try await TestCertificates.shared()
         try await withServer(tls: certificates.options(.optional)) { server in
             let port = server.port
             try await Chaos(port: port, rounds: 500).run()
