@@ -12,8 +12,9 @@ import Testing
         await #expect(processExitsWith: .success) {
             let server = try TestServer.make()
             let port = server.port
-            // A first request, so that everything that is opened once is open.
+            // So that everything that is opened once is open, such as the timer of Swift's tasks.
             try await expectAlive(server)
+            try await Task.sleep(for: .milliseconds(1))
             try OwnProcess.limitDescriptors(to: OwnProcess.openDescriptors + 40)
             let clients = try await blocking { try Self.fillUp(port) }
             let before = OwnProcess.processorMicroseconds
@@ -35,6 +36,22 @@ import Testing
         }
         try OwnProcess.require(clients.count >= 20, "only \(clients.count) clients")
         return clients
+    }
+
+    @Test func `are kept free for the rest of the process`() async {
+        await #expect(processExitsWith: .success) {
+            let reserved = ServerLimits.descriptorsReserved
+            try OwnProcess.limitDescriptors(to: reserved + 10)
+            let server = try TestServer.make()
+            let port = server.port
+            try await blocking {
+                let clients = Clients()
+                for _ in 0..<20 { clients.add(try RawClient(port: port)) }
+                RawClient.pause(microseconds: 300_000)
+                try OwnProcess.require(server.connections == 10, "\(server.connections)")
+            }
+            await server.stop(drain: .zero)
+        }
     }
 
     @Test func `are back at base after chaos, with nothing left in flight`() async {
