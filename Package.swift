@@ -67,14 +67,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["Countersign", "Crypto", "Evidence", "Postgres", "TestSupport"],
+            dependencies: [
+                "Countersign", "Crypto", "Evidence", "Postgres", "TestSupport", "WebAuthn",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HTTPTests", dependencies: ["Countersign", "HTTP", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "DeliveryTests",
-            dependencies: ["Countersign", "Crypto", "Delivery", "TestSupport"],
+            dependencies: [
+                "Countersign", "Crypto", "WebAuthn", "HTTP", "Delivery", "CountersignMain",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

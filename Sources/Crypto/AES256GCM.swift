@@ -4,8 +4,11 @@ package import Countersign
 ///
 /// The nonce is the caller's: for one key it must never repeat.
 package struct AES256GCM: Sendable {
+    /// The length of a key.
     package static let keyBytes = 32
+    /// The length of a nonce. Source: NIST SP 800-38D §5.2.1.1.
     package static let nonceBytes = 12
+    /// The length of the tag that follows the ciphertext; never a shorter one.
     package static let tagBytes = 16
     /// OpenSSL counts bytes in 32 bits, and nothing that this service keeps comes near it.
     package static let plaintextBytesMax = 64 << 20

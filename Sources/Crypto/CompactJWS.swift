@@ -38,6 +38,7 @@ package enum IdentitySigningKey: Sendable {
     case ed25519(Ed25519PrivateKey)
     case p256(P256PrivateKey)
 
+    /// What verifies its tokens.
     package var publicKey: IdentityKey {
         switch self {
         case .ed25519(let key): .ed25519(key.publicKey)

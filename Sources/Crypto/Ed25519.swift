@@ -38,12 +38,15 @@ package struct Ed25519PublicKey: Sendable {
 }
 
 extension Ed25519PublicKey: Hashable {
+    /// Two keys are one when their bytes are.
     package static func == (left: Self, right: Self) -> Bool { left.raw == right.raw }
+    /// Hashes the key's bytes.
     package func hash(into hasher: inout Hasher) { hasher.combine(raw) }
 }
 
 /// A private key of Ed25519: signs checkpoints of the evidence log, and tokens in tests.
 package struct Ed25519PrivateKey: Sendable {
+    /// What verifies its signatures.
     package let publicKey: Ed25519PublicKey
     private let key: EVPKey
 

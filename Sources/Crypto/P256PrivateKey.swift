@@ -2,6 +2,7 @@ package import Countersign
 
 /// A private key of P-256: the software phone of the demo, a bank's token signer in tests.
 package struct P256PrivateKey: Sendable {
+    /// What verifies its signatures.
     package let publicKey: P256PublicKey
     private let key: EVPKey
 

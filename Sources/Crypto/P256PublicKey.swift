@@ -70,6 +70,8 @@ package struct P256PublicKey: Sendable {
 }
 
 extension P256PublicKey: Hashable {
+    /// Two keys are one when their points are.
     package static func == (left: Self, right: Self) -> Bool { left.x963 == right.x963 }
+    /// Hashes the point.
     package func hash(into hasher: inout Hasher) { hasher.combine(x963) }
 }

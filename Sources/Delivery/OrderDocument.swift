@@ -4,17 +4,19 @@ package import Countersign
 package enum OrderDocument {
     /// The body of an execution order.
     ///
-    /// - Returns: `nil` when the message is not one of this action: such an order must not be sent.
+    /// - Returns: `nil` when the message does not approve this action of this customer: such an order
+    ///   must not be sent.
     package static func encode(_ order: ExecutionOrder) -> Bytes? {
-        guard
-            let copy = ReadableCopy(
-                order.message, actionID: order.actionID, customerID: order.customerID)
+        guard let message = SignedMessage(decoding: order.message),
+            message.decision == .approve, message.actionID == order.actionID,
+            message.customerID == order.customerID
         else { return nil }
+        let copy = ReadableCopy(message.content)
         return JSON.object([
             .init("action_id", .string(order.actionID.text)),
-            .init("kind", .string(copy.kind)),
-            .init(copy.kind, copy.content),
-            .init("customer_id", .string(order.customerID)),
+            .init("kind", .string(copy.kind.rawValue)),
+            .init(copy.kind.rawValue, copy.content),
+            .init("customer_id", .string(order.customerID.text)),
             .init("approved_at", .string(order.approvedAt.text)),
             .init("evidence_id", .string(order.evidenceID.text)),
             .init("leaf_hash", .string(order.leafHash.hex)),
@@ -27,7 +29,7 @@ package enum OrderDocument {
     package static func encode(_ announcement: CredentialAnnouncement) -> Bytes {
         JSON.object([
             .init("credential_id", .string(announcement.credentialID.text)),
-            .init("customer_id", .string(announcement.customerID)),
+            .init("customer_id", .string(announcement.customerID.text)),
             .init("kind", .string(announcement.kind.rawValue)),
             .init("public_key", .string(Base64.encode(announcement.publicKeySPKI))),
             .init("enrolled_at", .string(announcement.enrolledAt.text)),

@@ -16,7 +16,7 @@ package enum Receipt: Equatable, Sendable {
     ///
     /// - Returns: `nil` when the body decides nothing; then nothing is known.
     package init?(_ body: Bytes, actionID: ID<Action>) {
-        guard let answer = StrictJSON.decode(body) else { return nil }
+        guard let answer = SignedJSON.decode(body) else { return nil }
         if let named = answer["action_id"], named != .string(actionID.text) { return nil }
         switch answer["status"]?.text {
         case "executed":

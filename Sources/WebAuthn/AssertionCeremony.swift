@@ -5,8 +5,11 @@ import Crypto
 package struct VerifiedPasskeyAssertion: Hashable, Sendable {
     /// To be stored when the whole decision commits, not before.
     package let signCount: UInt32
+    /// Whether the passkey may be copied to other devices.
     package let backupEligible: Bool
+    /// Whether it is copied now; this may change with every assertion.
     package let backupState: Bool
+    /// Whether the authenticator verified the user; by which means it does not say.
     package let userVerified: Bool
 }
 

@@ -21,7 +21,6 @@ package enum AttestationType: String, Hashable, Sendable {
 
 /// Everything that a statement makes its claim about.
 struct AttestationClaim {
-    let relyingPartyID: String
     let authenticatorData: AuthenticatorData
     let credential: AttestedCredential
     let key: COSEKey
@@ -56,12 +55,10 @@ extension AttestationFormat {
         guard algorithm == claim.key.algorithm.rawValue else {
             throw .attestationAlgorithmMismatch
         }
-        let credential = FidoCredential(
-            relyingPartyID: claim.relyingPartyID, clientDataHash: claim.clientDataHash,
-            authenticatorData: claim.authenticatorData.raw)
-        guard let credential, credential.isSelfSigned(by: signature) else {
-            throw .attestationSignatureInvalid
-        }
+        guard
+            claim.key.publicKey.isValid(
+                signature: signature, for: claim.authenticatorData.raw + claim.clientDataHash)
+        else { throw .attestationSignatureInvalid }
         return .selfSigned
     }
 }

@@ -4,15 +4,23 @@ import Countersign
 ///
 /// Source: WebAuthn L3 §6.1.
 package struct AuthenticatorFlags: OptionSet, Hashable, Sendable {
+    /// The byte as it is signed.
     package let rawValue: UInt8
 
+    /// Takes any byte: reserved bits may be set.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// UP: somebody touched the authenticator.
     package static let userPresent = AuthenticatorFlags(rawValue: 0x01)
+    /// UV: it was the user, by biometrics or a PIN.
     package static let userVerified = AuthenticatorFlags(rawValue: 0x04)
+    /// BE: the credential may be copied to other devices.
     package static let backupEligible = AuthenticatorFlags(rawValue: 0x08)
+    /// BS: the credential is copied now.
     package static let backupState = AuthenticatorFlags(rawValue: 0x10)
+    /// AT: a new credential's data follows.
     package static let attestedCredential = AuthenticatorFlags(rawValue: 0x40)
+    /// ED: a map of extension outputs follows.
     package static let extensions = AuthenticatorFlags(rawValue: 0x80)
 }
 

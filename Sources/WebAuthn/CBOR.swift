@@ -23,15 +23,13 @@ indirect enum CBOR: Hashable, Sendable {
     /// The deepest nesting that is read; attestation statements need four.
     static let depthMax = 16
 
-    /// The first value of `input`, which is advanced past it; `nil` when it is not well-formed or not
-    /// written in the shortest form.
+    /// The first value of `input`, which is advanced past it; `nil` when it is not well-formed.
     ///
-    /// The order of a map's pairs is left free: attestation objects of real clients are not sorted.
+    /// Looser than the canonical form in two points, because real authenticators are: pairs may be in
+    /// any order, and a length may be longer than it need be.
     init?(takingFrom input: inout ArraySlice<UInt8>) {
         var rest = input
-        guard let value = Self.read(&rest, depth: 0),
-            input.starts(with: value.encoded), value.encoded.count == input.count - rest.count
-        else { return nil }
+        guard let value = Self.read(&rest, depth: 0) else { return nil }
         input = rest
         self = value
     }
@@ -110,8 +108,7 @@ extension CBOR {
     private static func array(
         of count: Int, from input: inout ArraySlice<UInt8>, depth: Int
     ) -> CBOR? {
-        // Every item takes a byte at least, so a promise of more than that is a lie.
-        guard count <= input.count else { return nil }
+        // A promise of more items than there are bytes costs nothing: reading stops where they end.
         var items: [CBOR] = []
         for _ in 0..<count {
             guard let item = read(&input, depth: depth + 1) else { return nil }
@@ -123,7 +120,6 @@ extension CBOR {
     private static func map(
         of count: Int, from input: inout ArraySlice<UInt8>, depth: Int
     ) -> CBOR? {
-        guard count <= input.count / 2 else { return nil }
         var pairs: [Pair] = []
         var keys: Set<Bytes> = []
         for _ in 0..<count {

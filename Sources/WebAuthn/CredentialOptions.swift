@@ -4,16 +4,20 @@ package import Countersign
 ///
 /// Source: WebAuthn L3 §5.4, §5.1.8.
 package struct CreationOptions: Sendable {
+    /// For whom the passkey is made.
     package let relyingParty: RelyingParty
     /// Random bytes that stand for the customer, 1 to 64; no personal data.
     package let userHandle: Bytes
     /// Shown by the client when the customer chooses among accounts; the bank's choice of words.
     package let userName: String
+    /// Random bytes that the answer must carry.
     package let challenge: Bytes
+    /// How long the client shall try.
     package let timeout: Seconds
     /// The customer's passkeys: an authenticator that holds one is not enrolled twice.
     package let exclude: [CredentialDescriptor]
 
+    /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
         timeout: Seconds, exclude: [CredentialDescriptor]
@@ -54,12 +58,16 @@ package struct CreationOptions: Sendable {
 ///
 /// Source: WebAuthn L3 §5.5, §5.1.8.
 package struct RequestOptions: Sendable {
+    /// For whom the passkey was made.
     package let relyingParty: RelyingParty
+    /// The digest of the message that is signed.
     package let challenge: Bytes
+    /// How long the client shall try.
     package let timeout: Seconds
     /// The customer's usable passkeys: always named, since the customer is known.
     package let allow: [CredentialDescriptor]
 
+    /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, challenge: Bytes, timeout: Seconds,
         allow: [CredentialDescriptor]
@@ -84,10 +92,12 @@ package struct RequestOptions: Sendable {
 
 /// One credential in options: `PublicKeyCredentialDescriptorJSON`. Source: WebAuthn L3 §5.8.3.
 package struct CredentialDescriptor: Hashable, Sendable {
+    /// The ID that the authenticator chose.
     package let id: Bytes
     /// What the client said at registration; hints only.
     package let transports: [String]
 
+    /// Takes what was recorded at registration.
     package init(id: Bytes, transports: [String]) {
         self.id = id
         self.transports = transports

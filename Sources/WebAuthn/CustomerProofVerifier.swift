@@ -3,10 +3,12 @@ import Crypto
 
 /// The service's ``AssertionVerifier``: both kinds of credential, under the service's policy.
 package struct CustomerProofVerifier: AssertionVerifier {
-    private let relyingParty: RelyingParty
+    let relyingParty: RelyingParty
 
+    /// - Parameter relyingParty: For whom this installation's passkeys are made.
     package init(relyingParty: RelyingParty) { self.relyingParty = relyingParty }
 
+    /// See ``AssertionVerifier``.
     package func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {

@@ -3,18 +3,27 @@ package import Crypto
 
 /// A passkey whose making has been verified: the credential record of WebAuthn L3 §4.
 package struct RegisteredPasskey: Hashable, Sendable {
+    /// The ID that the authenticator chose, 1 to 1023 bytes; the store sees to it that it is new.
     package let credentialID: Bytes
+    /// The key that will sign.
     package let publicKey: P256PublicKey
+    /// The first sign count; 0 for authenticators that keep none.
     package let signCount: UInt32
+    /// Whether the passkey may be copied to other devices; it never changes.
     package let backupEligible: Bool
+    /// Whether it is copied now.
     package let backupState: Bool
+    /// Whether the authenticator verified the user.
     package let userVerified: Bool
     /// The authenticator's model, 16 bytes, as it said; believe it only with an attestation.
     package let aaguid: Bytes
+    /// The form of the statement.
     package let attestationFormat: AttestationFormat
+    /// What the statement proved.
     package let attestationType: AttestationType
     /// As it came: kept as evidence, and to be judged again when trust in a model changes.
     package let attestationObject: Bytes
+    /// Hints for later requests, not facts.
     package let transports: [String]
 }
 
@@ -58,14 +67,13 @@ package enum RegistrationCeremony {
         let type = try format.verify(
             object.statement,
             of: AttestationClaim(
-                relyingPartyID: relyingParty.id, authenticatorData: data, credential: credential,
-                key: key, clientDataHash: clientData.hash))
+                authenticatorData: data, credential: credential, key: key,
+                clientDataHash: clientData.hash))
         // 25: the length of the ID.
         guard credential.id.count <= credentialIDBytesMax else { throw .credentialIDTooLong }
         // The envelope names the credential that the authenticator made; whoever stores the one and
         // looks up the other would lock the customer out.
         guard credential.id == response.rawID else { throw .credentialIDMismatch }
-        try crossCheck(credential, key, data, clientData, relyingParty)
         // 27: the credential record.
         return RegisteredPasskey(
             credentialID: credential.id, publicKey: key.publicKey, signCount: data.signCount,
@@ -80,20 +88,6 @@ package enum RegistrationCeremony {
         AttestationFormat(rawValue: name).flatMap {
             $0.rawValue.utf8.elementsEqual(name.utf8) && policy.attestationFormats.contains($0)
                 ? $0 : nil
-        }
-    }
-
-    /// Stricter than the spec: libfido2 must read the same ID and key out of the same bytes, so that
-    /// no credential is stored that it will not verify for.
-    private static func crossCheck(
-        _ credential: AttestedCredential, _ key: COSEKey, _ data: AuthenticatorData,
-        _ clientData: ClientData, _ relyingParty: RelyingParty
-    ) throws(VerificationFailure) {
-        let second = FidoCredential(
-            relyingPartyID: relyingParty.id, clientDataHash: clientData.hash,
-            authenticatorData: data.raw)
-        guard let second, second.holds(credentialID: credential.id, key: key.publicKey) else {
-            throw .coseKeyInvalid
         }
     }
 }

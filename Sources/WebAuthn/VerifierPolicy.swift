@@ -1,5 +1,6 @@
 /// What the verifier demands. The service has one policy; published vectors need looser ones.
 package struct VerifierPolicy: Hashable, Sendable {
+    /// Whether a flag must be set.
     package enum Requirement: Hashable, Sendable {
         case required
         case notRequired
@@ -13,12 +14,18 @@ package struct VerifierPolicy: Hashable, Sendable {
         case mustMatchCredential
     }
 
+    /// Whether somebody must have touched the authenticator.
     package let userPresence: Requirement
+    /// Whether the authenticator must have verified the user.
     package let userVerification: Requirement
+    /// The algorithms that a new credential may have.
     package let algorithms: Set<COSEAlgorithm>
+    /// The statements that a new credential may come with.
     package let attestationFormats: Set<AttestationFormat>
+    /// Whether an assertion may repeat the credential's data.
     package let attestedDataInAssertion: AttestedDataInAssertion
 
+    /// Takes every demand; none has a default.
     package init(
         userPresence: Requirement, userVerification: Requirement, algorithms: Set<COSEAlgorithm>,
         attestationFormats: Set<AttestationFormat>,
@@ -36,7 +43,7 @@ package struct VerifierPolicy: Hashable, Sendable {
     /// No configuration reaches these values. Source: PSD2 RTS Art. 4(1), NIST SP 800-63B-4 App. B.
     package static let service = VerifierPolicy(
         userPresence: .required, userVerification: .required, algorithms: [.es256],
-        attestationFormats: [.noAttestation, .packed], attestedDataInAssertion: .refused)
+        attestationFormats: [.noAttestation, .packed], attestedDataInAssertion: .mustMatchCredential)
 }
 
 /// The signature algorithms that this verifier has. Source: IANA COSE Algorithms.

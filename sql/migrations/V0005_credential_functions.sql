@@ -3,36 +3,143 @@
 SET ROLE countersign_owner;
 SET search_path = countersign, pg_temp;
 
--- Begins an enrolment; nothing is believed yet, so there is no evidence yet.
-CREATE FUNCTION begin_enrolment(p_subject uuid, p_enrolment uuid, p_kind text, p_label text,
-    p_user_handle bytea, p_message bytea, p_created_at timestamptz, p_expires_at timestamptz)
-RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+-- One open question per enrolment is looked for by it.
+CREATE INDEX enrolment_authorization_by_enrolment ON enrolment_authorization (enrolment_id);
+
+-- 'begun' or 'too_many_open'; p_open_max bounds the customer's open enrolments. Nothing is believed
+-- yet, so there is no evidence yet.
+CREATE FUNCTION begin_enrolment(p_subject uuid, p_open_max int, p_enrolment uuid, p_kind text,
+    p_label text, p_user_handle bytea, p_message bytea, p_created_at timestamptz,
+    p_expires_at timestamptz) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+BEGIN
+    PERFORM 1 FROM customer WHERE subject_id = p_subject FOR UPDATE;
+    IF (SELECT count(*) FROM enrolment WHERE subject_id = p_subject AND spent_at IS NULL
+           AND expires_at > clock_timestamp()) >= p_open_max THEN
+        RETURN 'too_many_open';
+    END IF;
     INSERT INTO enrolment (id, subject_id, kind, label, user_handle, message, created_at, expires_at)
     VALUES (p_enrolment, p_subject, p_kind, p_label, p_user_handle, p_message, p_created_at,
             p_expires_at);
-$$;
+    RETURN 'begun';
+END $$;
 
--- A challenge by which an active credential authorises the enrolment of one key.
-CREATE FUNCTION begin_enrolment_authorization(p_challenge uuid, p_enrolment uuid,
-    p_key_digest bytea, p_message bytea, p_expires_at timestamptz) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+-- 'issued' or 'lost_race': a challenge by which an active credential authorises the enrolment of one
+-- key. The earlier ones of the enrolment are dead from here on.
+CREATE FUNCTION begin_enrolment_authorization(p_subject uuid, p_enrolment uuid, p_challenge uuid,
+    p_key_digest bytea, p_message bytea, p_expires_at timestamptz) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+BEGIN
+    PERFORM 1 FROM customer WHERE subject_id = p_subject FOR UPDATE;
+    PERFORM 1 FROM enrolment WHERE id = p_enrolment AND subject_id = p_subject
+        AND spent_at IS NULL AND expires_at > clock_timestamp() FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'lost_race';
+    END IF;
+    UPDATE enrolment_authorization SET spent_at = clock_timestamp()
+     WHERE enrolment_id = p_enrolment AND spent_at IS NULL;
     INSERT INTO enrolment_authorization (challenge_id, enrolment_id, key_digest, message, expires_at)
     VALUES (p_challenge, p_enrolment, p_key_digest, p_message, p_expires_at);
-$$;
+    RETURN 'issued';
+END $$;
 
 -- 'enrolled', 'lost_race', 'token_used' or 'credential_exists'.
--- p_credential carries the row's columns by name. Exactly one of p_authorization (answered by
--- p_authorizer, whose chain grows too) and p_sca_jti is given, or neither in development.
+-- p_credential carries the row's columns by name, and its created_at is the time of the load. Exactly
+-- one of p_authorization (answered by p_authorizer, whose chain grows too) and p_sca_jti is given, or
+-- neither in development. The messages are those that were verified.
 CREATE FUNCTION enrol_credential(p_subject uuid, p_version bigint, p_enrolment uuid,
-    p_authorization uuid, p_authorizer uuid, p_authorizer_seq int, p_authorizer_sign_count bigint,
-    p_sca_jti text, p_credential jsonb, p_evidence jsonb) RETURNS text
+    p_message bytea, p_authorization uuid, p_authorization_message bytea, p_authorizer uuid,
+    p_authorizer_seq int, p_authorizer_sign_count bigint, p_authorizer_backup_state boolean,
+    p_sca_jti text, p_sca_expires_at timestamptz, p_credential jsonb, p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
     fresh credential := jsonb_populate_record(NULL::credential, p_credential);
-    entry record;
+    the_customer customer;
+    the_enrolment enrolment;
+    at timestamptz;
 BEGIN
-    PERFORM 1 FROM customer WHERE subject_id = p_subject AND version = p_version FOR UPDATE;
+    SELECT * INTO the_customer FROM customer WHERE subject_id = p_subject FOR UPDATE;
+    SELECT * INTO the_enrolment FROM enrolment WHERE id = p_enrolment FOR UPDATE;
+    at := clock_timestamp();
+    -- IS NOT TRUE: a row that is missing makes a NULL here, and must count as a lost race.
+    IF (the_customer.version = p_version
+        AND coalesce(the_customer.locked_until <= at, true)
+        AND fresh.created_at BETWEEN at - decision_age_max() AND at
+        AND the_enrolment.subject_id = p_subject AND the_enrolment.spent_at IS NULL
+        AND the_enrolment.expires_at > at AND the_enrolment.message = p_message
+        AND (p_sca_jti IS NULL OR p_sca_expires_at > at)) IS NOT TRUE THEN
+        RETURN 'lost_race';
+    END IF;
+    IF p_authorization IS NOT NULL THEN
+        PERFORM 1 FROM enrolment_authorization WHERE challenge_id = p_authorization
+            AND enrolment_id = p_enrolment AND spent_at IS NULL AND expires_at > at
+            AND message = p_authorization_message FOR UPDATE;
+        IF NOT FOUND THEN
+            RETURN 'lost_race';
+        END IF;
+        PERFORM 1 FROM credential WHERE id = p_authorizer AND subject_id = p_subject
+            AND status = 'active' AND seq = p_authorizer_seq FOR UPDATE;
+        IF NOT FOUND THEN
+            RETURN 'lost_race';
+        END IF;
+    END IF;
+    IF EXISTS (SELECT FROM sca_token WHERE jti = p_sca_jti) THEN
+        RETURN 'token_used';
+    END IF;
+    IF EXISTS (SELECT FROM credential
+                WHERE public_key = fresh.public_key OR passkey_id = fresh.passkey_id) THEN
+        RETURN 'credential_exists';
+    END IF;
+    -- Tokens and keys are unique across customers, so for these two the customer's lock is not enough:
+    -- a competitor may insert between the looks above and here.
+    IF p_sca_jti IS NOT NULL THEN
+        INSERT INTO sca_token (jti) VALUES (p_sca_jti) ON CONFLICT DO NOTHING;
+        IF NOT FOUND THEN
+            RETURN 'token_used';
+        END IF;
+    END IF;
+    fresh.subject_id := p_subject;
+    fresh.kind := the_enrolment.kind;
+    fresh.label := the_enrolment.label;
+    fresh.user_handle := the_enrolment.user_handle;
+    fresh.status := 'active';
+    fresh.revoked_at := NULL;
+    fresh.seq := 0;
+    fresh.head := '';
+    fresh.evidence_id := (p_evidence -> 0 ->> 'id')::uuid;
+    INSERT INTO credential SELECT fresh.* ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        -- Another customer's enrolment of the same key was quicker; a token stays spent.
+        RETURN 'credential_exists';
+    END IF;
+    PERFORM write_evidence(p_evidence);
+    PERFORM advance_credential(fresh.id, p_evidence);
+    UPDATE enrolment SET spent_at = at WHERE id = p_enrolment;
+    UPDATE enrolment_authorization SET spent_at = at
+     WHERE enrolment_id = p_enrolment AND spent_at IS NULL;
+    IF p_authorization IS NOT NULL THEN
+        UPDATE credential SET sign_count = p_authorizer_sign_count,
+               backup_state = p_authorizer_backup_state
+         WHERE id = p_authorizer;
+        PERFORM advance_credential(p_authorizer, p_evidence);
+    END IF;
+    INSERT INTO credential_announcement (credential_id, available_at)
+    VALUES (fresh.id, fresh.created_at);
+    UPDATE customer SET version = version + 1, failures = 0 WHERE subject_id = p_subject;
+    RETURN 'enrolled';
+END $$;
+
+-- 'spent' or 'lost_race': a finish that failed. The enrolment cannot be tried again.
+-- With p_authorization it was a wrong answer to that live question: an attempt like any other, counted
+-- under the customer's lock and only while the customer is not locked. p_credential: the credential of
+-- the customer that the answer named.
+CREATE FUNCTION spend_enrolment(p_subject uuid, p_customer_failures int, p_enrolment uuid,
+    p_authorization uuid, p_credential uuid, p_credential_seq int, p_locked_until timestamptz,
+    p_evidence jsonb) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+BEGIN
+    PERFORM 1 FROM customer WHERE subject_id = p_subject AND failures = p_customer_failures
+        AND (locked_until IS NULL OR locked_until <= clock_timestamp()) FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'lost_race';
     END IF;
@@ -48,63 +155,22 @@ BEGIN
         IF NOT FOUND THEN
             RETURN 'lost_race';
         END IF;
-        PERFORM 1 FROM credential WHERE id = p_authorizer AND subject_id = p_subject
-            AND status = 'active' AND seq = p_authorizer_seq FOR UPDATE;
+    END IF;
+    IF p_credential IS NOT NULL THEN
+        PERFORM 1 FROM credential WHERE id = p_credential AND subject_id = p_subject
+            AND seq = p_credential_seq FOR UPDATE;
         IF NOT FOUND THEN
             RETURN 'lost_race';
         END IF;
     END IF;
-    IF EXISTS (SELECT FROM credential
-                WHERE public_key = fresh.public_key OR passkey_id = fresh.passkey_id) THEN
-        RETURN 'credential_exists';
-    END IF;
-    IF p_sca_jti IS NOT NULL THEN
-        INSERT INTO sca_token (jti) VALUES (p_sca_jti) ON CONFLICT DO NOTHING;
-        IF NOT FOUND THEN
-            RETURN 'token_used';
-        END IF;
-    END IF;
-    fresh.subject_id := p_subject;
-    fresh.status := 'active';
-    fresh.seq := 0;
-    fresh.head := '';
-    INSERT INTO credential SELECT fresh.* ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-        -- Another customer's enrolment of the same key was quicker; a token stays spent.
-        RETURN 'credential_exists';
-    END IF;
     PERFORM write_evidence(p_evidence);
-    PERFORM advance_credential(fresh.id, p_evidence);
     UPDATE enrolment SET spent_at = clock_timestamp() WHERE id = p_enrolment;
+    UPDATE enrolment_authorization SET spent_at = clock_timestamp()
+     WHERE enrolment_id = p_enrolment AND spent_at IS NULL;
+    IF p_credential IS NOT NULL THEN
+        PERFORM advance_credential(p_credential, p_evidence);
+    END IF;
     IF p_authorization IS NOT NULL THEN
-        UPDATE enrolment_authorization SET spent_at = clock_timestamp()
-         WHERE challenge_id = p_authorization;
-        UPDATE credential SET sign_count = p_authorizer_sign_count WHERE id = p_authorizer;
-        PERFORM advance_credential(p_authorizer, p_evidence);
-    END IF;
-    INSERT INTO credential_announcement (credential_id, available_at)
-    VALUES (fresh.id, fresh.created_at);
-    UPDATE customer SET version = version + 1, failures = 0 WHERE subject_id = p_subject;
-    RETURN 'enrolled';
-END $$;
-
--- 'spent' or 'lost_race': a finish that failed. The enrolment cannot be tried again.
--- p_locked_until and the count: a failed authorisation by a credential is an attempt like any other.
-CREATE FUNCTION spend_enrolment(p_subject uuid, p_enrolment uuid, p_customer_failures int,
-    p_counts boolean, p_locked_until timestamptz, p_evidence jsonb) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
-BEGIN
-    PERFORM 1 FROM customer WHERE subject_id = p_subject AND failures = p_customer_failures FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
-    UPDATE enrolment SET spent_at = clock_timestamp()
-     WHERE id = p_enrolment AND subject_id = p_subject AND spent_at IS NULL;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
-    PERFORM write_evidence(p_evidence);
-    IF p_counts THEN
         UPDATE customer SET
                failures = CASE WHEN p_locked_until IS NULL THEN failures + 1 ELSE 0 END,
                locked_until = coalesce(p_locked_until, locked_until)
@@ -114,21 +180,28 @@ BEGIN
 END $$;
 
 -- 'revoked' or 'lost_race'. Effective inside the very next approval, since that compares the
--- customer's version; p_actions are the approvals by this key that were not yet tried, all cancelled.
+-- customer's version. p_actions are the approvals by this key that were not yet tried, all of them as
+-- of p_version, and p_action_seqs the lengths of their chains: all are cancelled.
 CREATE FUNCTION revoke_credential(p_subject uuid, p_version bigint, p_credential uuid, p_seq int,
-    p_actions uuid[], p_evidence jsonb) RETURNS text
+    p_revoked_at timestamptz, p_actions uuid[], p_action_seqs int[], p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
     open_action uuid;
 BEGIN
     PERFORM 1 FROM customer WHERE subject_id = p_subject AND version = p_version FOR UPDATE;
-    IF NOT FOUND THEN
+    IF NOT FOUND OR (p_revoked_at BETWEEN clock_timestamp() - decision_age_max()
+                     AND clock_timestamp()) IS NOT TRUE THEN
         RETURN 'lost_race';
     END IF;
-    -- Orders before actions, as everywhere; sorted, so that two revocations cannot cross.
+    -- Orders before actions, as everywhere. A claim that was quicker shows as an attempt.
     PERFORM 1 FROM execution_order WHERE action_id = ANY (p_actions) ORDER BY action_id FOR UPDATE;
-    IF EXISTS (SELECT FROM execution_order WHERE action_id = ANY (p_actions)
-                AND (attempt > 0 OR settled_at IS NOT NULL)) THEN
+    PERFORM 1 FROM action WHERE id = ANY (p_actions) ORDER BY id FOR UPDATE;
+    -- A release continues an action's chain without a change of the customer.
+    IF (SELECT count(*) FROM unnest(p_actions, p_action_seqs) AS x (id, seq)
+          JOIN action a ON a.id = x.id AND a.seq = x.seq AND a.subject_id = p_subject
+               AND a.execution IN ('held', 'ready')
+          JOIN execution_order o ON o.action_id = a.id AND o.attempt = 0 AND o.settled_at IS NULL)
+        <> cardinality(p_actions) THEN
         RETURN 'lost_race';
     END IF;
     PERFORM 1 FROM credential WHERE id = p_credential AND subject_id = p_subject
@@ -137,10 +210,12 @@ BEGIN
         RETURN 'lost_race';
     END IF;
     PERFORM write_evidence(p_evidence);
-    UPDATE credential SET status = 'revoked', revoked_at = clock_timestamp() WHERE id = p_credential;
+    UPDATE credential SET status = 'revoked', revoked_at = p_revoked_at WHERE id = p_credential;
     PERFORM advance_credential(p_credential, p_evidence);
     FOREACH open_action IN ARRAY p_actions LOOP
-        PERFORM cancel_execution(p_subject, open_action, p_evidence);
+        IF NOT cancel_execution(p_subject, open_action, p_evidence) THEN
+            RAISE EXCEPTION 'an order changed under its lock' USING ERRCODE = 'CS006';
+        END IF;
     END LOOP;
     UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
     RETURN 'revoked';

@@ -12,12 +12,16 @@ package enum UnverifiedAssertion: Hashable, Sendable {
 package struct PasskeyAssertion: Hashable, Sendable {
     /// The credential's ID, chosen by the authenticator.
     package let rawID: Bytes
+    /// What the client says it was asked and by whom; its SHA-256 is signed.
     package let clientDataJSON: Bytes
+    /// What the authenticator says about itself and the user; signed.
     package let authenticatorData: Bytes
+    /// Over the authenticator data and the client data's hash. Source: WebAuthn L3 §6.5.5.
     package let signature: Bytes
     /// The user handle that the authenticator has stored with the credential, when it sent one.
     package let userHandle: Bytes?
 
+    /// Takes the parts as they came; nothing is checked.
     package init(
         rawID: Bytes, clientDataJSON: Bytes, authenticatorData: Bytes, signature: Bytes,
         userHandle: Bytes?

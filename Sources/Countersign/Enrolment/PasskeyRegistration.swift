@@ -4,15 +4,19 @@
 package struct PasskeyRegistration: Hashable, Sendable {
     /// The new credential's ID as the envelope states it; it must be the one in the attested data.
     package let rawID: Bytes
+    /// What the client says it was asked and by whom.
     package let clientDataJSON: Bytes
+    /// The authenticator's data with the new key, and a statement about it; CBOR.
     package let attestationObject: Bytes
     /// How the client can reach the authenticator, as it said: hints for later requests, not facts.
     package let transports: [String]
 
-    /// The most transports that are kept, and the longest; the rest is a client gone wrong.
+    /// The most transports that are kept; more is a client gone wrong.
     package static let transportsMax = 8
+    /// The longest transport, in UTF-8 units.
     package static let transportUnitsMax = 32
 
+    /// Takes the parts as they came; nothing is checked.
     package init(
         rawID: Bytes, clientDataJSON: Bytes, attestationObject: Bytes, transports: [String]
     ) {

@@ -59,4 +59,12 @@ package struct RecordedCredential: Sendable {
         self.backupState = backupState
         self.assurance = assurance
     }
+
+    /// The same credential, dead from then on.
+    package func revoked(at instant: Instant) -> RecordedCredential {
+        RecordedCredential(
+            id: id, customerID: customerID, kind: kind, status: .revoked, label: label,
+            createdAt: createdAt, usableAt: usableAt, revokedAt: instant, attestation: attestation,
+            backupEligible: backupEligible, backupState: backupState, assurance: assurance)
+    }
 }

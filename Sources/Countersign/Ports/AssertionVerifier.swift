@@ -32,6 +32,7 @@ package struct StoredPasskey: Hashable, Sendable {
     /// The user handle of its customer, as sent in the creation options.
     package let userHandle: Bytes
 
+    /// Takes what the store has; whether the key is one shows when it is used.
     package init(
         credentialID: Bytes, key: Bytes, signCount: UInt32, backupEligible: Bool, userHandle: Bytes
     ) {

@@ -42,7 +42,7 @@ package struct Claim: Sendable {
     package let item: DeliveryItem
     package let phase: Phase
     package let leaseToken: ID<Lease>
-    /// 1 for the first claim in this phase; the back-off grows with it.
+    /// 1 for the first claim of the item; the back-off grows with it.
     package let attempt: Int
     /// When the item was first claimed; the time to give up is counted from here.
     package let firstAttemptAt: Instant
@@ -74,7 +74,7 @@ package enum DeliveryItem: Sendable {
 package struct ExecutionOrder: Sendable {
     /// Also the idempotency key towards core banking.
     package let actionID: ID<Action>
-    package let customerID: String
+    package let customerID: CustomerID
     package let approvedAt: Instant
     /// The evidence of the approval.
     package let evidenceID: ID<Evidence>
@@ -85,7 +85,7 @@ package struct ExecutionOrder: Sendable {
     package let assertion: RecordedAssertion
 
     package init(
-        actionID: ID<Action>, customerID: String, approvedAt: Instant, evidenceID: ID<Evidence>,
+        actionID: ID<Action>, customerID: CustomerID, approvedAt: Instant, evidenceID: ID<Evidence>,
         leafHash: Digest, message: Bytes, assertion: RecordedAssertion
     ) {
         self.actionID = actionID
@@ -123,7 +123,7 @@ package struct RecordedAssertion: Sendable {
 /// Tells core banking of an enrolled key, so that it can check orders against its own register.
 package struct CredentialAnnouncement: Sendable {
     package let credentialID: ID<Credential>
-    package let customerID: String
+    package let customerID: CustomerID
     package let kind: CredentialKind
     /// DER `SubjectPublicKeyInfo`.
     package let publicKeySPKI: Bytes
@@ -132,7 +132,7 @@ package struct CredentialAnnouncement: Sendable {
     package let evidenceID: ID<Evidence>
 
     package init(
-        credentialID: ID<Credential>, customerID: String, kind: CredentialKind,
+        credentialID: ID<Credential>, customerID: CustomerID, kind: CredentialKind,
         publicKeySPKI: Bytes, enrolledAt: Instant, evidenceID: ID<Evidence>
     ) {
         self.credentialID = credentialID
@@ -152,10 +152,11 @@ package enum DeliveryOutcome: Equatable, Sendable {
     case refused(reason: String, raw: Bytes)
     /// Core banking took note of an announcement.
     case delivered
-    /// Not settled; the item is due again after `after`. An order stays `in_progress` or becomes `ready`.
+    /// Not settled; the item is due again after `after`.
     case retry(after: Seconds, cause: UnsettledCause)
-    /// Not known whether the order was carried out, and it will not be sent again: its state becomes,
-    /// or stays, `unknown`, and it is due for ``Claim/Phase/reconcile`` after `askAfter`.
+    /// Not known whether the order was carried out, and it will not be sent again: its state becomes
+    /// `unknown`, with evidence, or stays so without. It is due for ``Claim/Phase/reconcile`` after
+    /// `askAfter`.
     case unknown(askAfter: Seconds, cause: UnsettledCause)
 }
 

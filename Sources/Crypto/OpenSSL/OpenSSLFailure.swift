@@ -7,6 +7,7 @@ package struct OpenSSLFailure: Error, Equatable, CustomStringConvertible {
     /// What OpenSSL's error queue said, oldest first; it never holds key material.
     package let reasons: [String]
 
+    /// One line for the operator.
     package var description: String {
         "\(operation) failed: \(reasons.isEmpty ? "no reason given" : reasons.joined(separator: "; "))"
     }

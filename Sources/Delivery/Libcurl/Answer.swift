@@ -1,6 +1,6 @@
 import Countersign
 
-/// What libcurl has received of one answer; filled by its callbacks on the transfer's own thread.
+/// What libcurl has received of one answer; filled by its callbacks on the exchange's own thread.
 final class Answer {
     /// More fields than this are not an answer that anything here reads.
     static let fieldBytesMax = 32 * 1024
@@ -14,7 +14,7 @@ final class Answer {
 
     init(bodyBytesMax: Int) { self.bodyBytesMax = bodyBytesMax }
 
-    /// Takes a piece of the body; `false` ends the transfer.
+    /// Takes a piece of the body; `false` ends the exchange.
     func append(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard piece.count <= bodyBytesMax - body.count else {
             isTooLarge = true
@@ -49,7 +49,7 @@ private func trimmed(_ text: Substring) -> String {
     return String(start.reversed().drop(while: isSpace).reversed())
 }
 
-/// `CURLOPT_WRITEFUNCTION`; any result but the number of bytes offered ends the transfer.
+/// `CURLOPT_WRITEFUNCTION`; any result but the number of bytes offered ends the exchange.
 func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?

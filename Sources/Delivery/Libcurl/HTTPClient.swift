@@ -61,7 +61,7 @@ package final class HTTPClient: Sendable {
     }
 
     private let options: Options
-    private let queue = TransferQueue()
+    private let queue = ExchangeQueue()
 
     /// Starts the threads.
     ///
@@ -73,7 +73,7 @@ package final class HTTPClient: Sendable {
         }
         self.options = options
         for _ in 0..<options.slots {
-            guard TransferThread.start(queue: queue, options: options) else {
+            guard ExchangeThread.start(queue: queue, options: options) else {
                 queue.close()
                 throw .other(code: Int(CURLE_FAILED_INIT.rawValue))
             }
@@ -95,7 +95,7 @@ package final class HTTPClient: Sendable {
                 || request.url.isLoopback
         else { throw .notAllowed }
         let result = await withCheckedContinuation { continuation in
-            queue.add(Transfer(request: request) { continuation.resume(returning: $0) })
+            queue.add(Exchange(request: request) { continuation.resume(returning: $0) })
         }
         return try result.get()
     }

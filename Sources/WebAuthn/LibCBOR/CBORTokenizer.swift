@@ -37,6 +37,7 @@ enum CBORToken {
         return (token, result.read)
     }
 
+    // C's size_t is a signed Int in Swift: a count beyond 63 bits comes out negative.
     private static let callbacks = unsafe cbor_callbacks(
         uint8: { unsafe put($0, .unsigned(UInt64($1))) },
         uint16: { unsafe put($0, .unsigned(UInt64($1))) },
@@ -51,9 +52,9 @@ enum CBORToken {
         string: { unsafe put($0, .text(Bytes(UnsafeBufferPointer(start: $1, count: $2)))) },
         string_start: { unsafe put($0, .unsupported) },
         indef_array_start: { unsafe put($0, .unsupported) },
-        array_start: { unsafe put($0, Int(exactly: $1).map { .array($0) } ?? .unsupported) },
+        array_start: { unsafe put($0, $1 >= 0 ? .array($1) : .unsupported) },
         indef_map_start: { unsafe put($0, .unsupported) },
-        map_start: { unsafe put($0, Int(exactly: $1).map { .map($0) } ?? .unsupported) },
+        map_start: { unsafe put($0, $1 >= 0 ? .map($1) : .unsupported) },
         tag: { context, _ in unsafe put(context, .unsupported) },
         float2: { context, _ in unsafe put(context, .unsupported) },
         float4: { context, _ in unsafe put(context, .unsupported) },

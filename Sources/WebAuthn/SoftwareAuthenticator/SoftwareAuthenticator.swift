@@ -6,12 +6,16 @@ package import Crypto
 /// It holds one credential, and flags and counts are what the caller says: it proves nothing about a
 /// person. The service itself never signs with it.
 package struct SoftwareAuthenticator: Sendable {
+    /// For whom the credential is.
     package let relyingPartyID: String
+    /// Its ID, at most 65 535 bytes.
     package let credentialID: Bytes
+    /// Its key.
     package let key: P256PrivateKey
     /// The model, 16 bytes of zeros: none.
     package static let aaguid = Bytes(repeating: 0, count: 16)
 
+    /// Takes a credential made before.
     package init(relyingPartyID: String, credentialID: Bytes, key: P256PrivateKey) {
         self.relyingPartyID = relyingPartyID
         self.credentialID = credentialID

@@ -28,6 +28,16 @@ enum Fixture {
     static let credentialID = ID<Credential>(at: now, random: Bytes(repeating: 2, count: 10))
     static let evidenceID = ID<Evidence>(at: now, random: Bytes(repeating: 3, count: 10))
 
+    static let customerID = customer("c-1001")
+
+    static func customer(_ text: String) -> CustomerID {
+        do {
+            return try CustomerID(text)
+        } catch {
+            preconditionFailure("\(text) is no customer ID")
+        }
+    }
+
     static let url = HTTPURL(
         scheme: .https, authority: "core.bank.example", target: "/executions")
 
@@ -51,7 +61,7 @@ enum Fixture {
         message: Bytes = message(), proof: RecordedAssertion.Proof = .deviceKey(signature: [1, 2])
     ) -> ExecutionOrder {
         ExecutionOrder(
-            actionID: actionID, customerID: "c-1001", approvedAt: now, evidenceID: evidenceID,
+            actionID: actionID, customerID: customerID, approvedAt: now, evidenceID: evidenceID,
             leafHash: sha256([9]), message: message,
             assertion: RecordedAssertion(
                 credentialID: credentialID, publicKeySPKI: [0x30, 1], proof: proof))
@@ -59,7 +69,7 @@ enum Fixture {
 
     static func announcement() -> CredentialAnnouncement {
         CredentialAnnouncement(
-            credentialID: credentialID, customerID: "c-1001", kind: .passkey,
+            credentialID: credentialID, customerID: customerID, kind: .passkey,
             publicKeySPKI: [0x30, 1], enrolledAt: now, evidenceID: evidenceID)
     }
 
@@ -84,25 +94,11 @@ enum Fixture {
         let key = try Ed25519PrivateKey.generate()
         let signer = try #require(
             MessageSigner(key: key, keyID: "service-1", entropy: .openSSL))
+        let url = try #require(url)
         return try #require(
             CoreBankingLink(
-                url: try #require(url), signer: signer, retry: retry, entropy: entropy,
+                url: url, signer: signer, retry: retry, entropy: entropy,
                 transport: transport))
-    }
-}
-
-/// Public known-answer vectors, which lie beside the cases and outside of the repository.
-enum Vectors {
-    static func load(_ file: String) throws -> JSON? {
-        let cases =
-            ProcessInfo.processInfo.environment["COUNTERSIGN_CASES"] ?? "../shared/cases"
-        let path = URL(fileURLWithPath: cases).deletingLastPathComponent()
-            .appendingPathComponent("vectors/\(file)").path
-        guard let data = FileManager.default.contents(atPath: path) else {
-            print("vectors: \(file) is not at \(path): skipped")
-            return nil
-        }
-        return try JSONDecoder().decode(JSON.self, from: data)
     }
 }
 

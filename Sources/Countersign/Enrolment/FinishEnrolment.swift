@@ -1,0 +1,151 @@
+extension EnrolCredential {
+    package func finishEnrolment(
+        _ command: FinishEnrolmentCommand
+    ) async throws(StoreFailure) -> FinishOutcome {
+        // What only the commit can tell, once it has told it.
+        var found: EnrolmentFault?
+        for _ in 0..<Self.racesMax {
+            guard
+                let context = try await store.load(
+                    enrolment: command.enrolmentID, of: command.customerID,
+                    voucher: command.authorization.voucher)
+            else { return .refused(.notFound) }
+            let ruling = decide(command, context, found: found)
+            do throws(StoreFailure) {
+                switch ruling {
+                case .answer(let outcome): return outcome
+                case .fail(let failed):
+                    if try await store.spend(failed, on: context) {
+                        return .refused(failed.fault.refusal)
+                    }
+                case .enrol(let credential):
+                    switch try await store.enrol(credential, on: context) {
+                    case .enrolled: return .enrolled(credential.recorded)
+                    case .lostRace: continue
+                    case .tokenSpent: found = .authorization(.tokenSpent)
+                    case .credentialExists: found = .credentialExists
+                    }
+                }
+            } catch .outcomeUnknown {
+                try await settle()
+                if let enrolled = try await written(ruling) { return .enrolled(enrolled) }
+            }
+        }
+        throw .unavailable
+    }
+
+    /// The credential of a ruling whose commit gave no answer, when it was written after all.
+    private func written(
+        _ ruling: EnrolmentRuling
+    ) async throws(StoreFailure) -> RecordedCredential? {
+        guard case .enrol(let credential) = ruling else { return nil }
+        return try await store.credentials(of: credential.recorded.customerID)
+            .first { $0.id == credential.recorded.id }
+    }
+
+    /// All control flow of a finish, in the order of ``EnrolmentRefusal``. Pure but for a fresh ID.
+    func decide(
+        _ command: FinishEnrolmentCommand, _ context: EnrolmentContext, found: EnrolmentFault?
+    ) -> EnrolmentRuling {
+        if let refusal = context.refusal { return .answer(.refused(refusal)) }
+        do throws(EnrolmentFault) {
+            if let found { throw found }
+            guard StoredMessages.agree(context.enrolment) else { throw .tampered }
+            let registration = try register(command.offered, context.enrolment)
+            let vouching = try vouch(
+                command.authorization, for: sha256(registration.publicKey), context)
+            return .enrol(
+                NewCredential(
+                    recorded: record(registration, context), registration: registration,
+                    command: command, vouching: vouching))
+        } catch {
+            return .fail(failure(error, command, context))
+        }
+    }
+
+    private func register(
+        _ offered: OfferedCredential, _ enrolment: RecordedEnrolment
+    ) throws(EnrolmentFault) -> VerifiedRegistration {
+        guard offered.kind == enrolment.kind else {
+            throw .keyForm(
+                InvalidValue("credential_kind", "The enrolment is for another kind of credential."))
+        }
+        do throws(RegistrationFailure) {
+            return try verifier.verify(offered, over: enrolment.message)
+        } catch {
+            switch error {
+            case .keyForm(let value): throw .keyForm(value)
+            case .proof(let failure): throw .possession(failure)
+            }
+        }
+    }
+
+    private func record(
+        _ registration: VerifiedRegistration, _ context: EnrolmentContext
+    ) -> RecordedCredential {
+        let enrolment = context.enrolment
+        return RecordedCredential(
+            id: issuer.makeID(at: context.at), customerID: enrolment.customerID,
+            kind: enrolment.kind, status: .active, label: enrolment.label, createdAt: context.at,
+            usableAt: context.policy.rules.usableAt(createdAt: context.at, now: context.at),
+            revokedAt: nil, attestation: registration.attestation,
+            backupEligible: registration.passkey?.backupEligible ?? false,
+            backupState: registration.passkey?.backupState ?? false,
+            assurance: enrolment.kind.unattestedAssurance)
+    }
+
+    /// Only a vouching assertion against a live question is an attempt of the customer: anything else
+    /// could be sent by a stranger to lock the customer out.
+    private func failure(
+        _ fault: EnrolmentFault, _ command: FinishEnrolmentCommand, _ context: EnrolmentContext
+    ) -> FailedEnrolment {
+        guard case .assertion = fault else {
+            return FailedEnrolment(
+                command: command, fault: fault, countsAgainst: nil, locksUntil: nil)
+        }
+        let attempts = context.policy.rules.attempts
+        let locks = context.standing.failures + 1 >= attempts.perCustomer
+        return FailedEnrolment(
+            command: command, fault: fault, countsAgainst: context.authorization,
+            locksUntil: locks ? context.at + attempts.lock : nil)
+    }
+}
+
+extension EnrolmentAuthorization {
+    /// What the store reads of whoever vouches; `nil` when that is no credential.
+    package var voucher: VoucherReference? {
+        guard case .assertion(let challenge, let assertion) = self else { return nil }
+        return VoucherReference(challenge: challenge, credential: assertion.reference)
+    }
+}
+
+extension OfferedCredential {
+    package var kind: CredentialKind {
+        switch self {
+        case .deviceKey: .deviceKey
+        case .passkey: .passkey
+        }
+    }
+}
+
+extension PolicyRules {
+    /// When the longest cooling-off of a new credential ends; `nil` when it has ended.
+    package func usableAt(createdAt: Instant, now: Instant) -> Instant? {
+        guard let longest = newCredentialCoolingOff.values.max() else { return nil }
+        let end = createdAt + longest
+        return end > now ? end : nil
+    }
+}
+
+extension CredentialKind {
+    /// What may be said about who can use a key of this kind when no attestation was verified.
+    ///
+    /// A client's word that a biometric gates the key is only that; and how an authenticator
+    /// verified its user it never tells.
+    package var unattestedAssurance: String {
+        switch self {
+        case .deviceKey: "biometric-claimed"
+        case .passkey: "uv-unspecified"
+        }
+    }
+}

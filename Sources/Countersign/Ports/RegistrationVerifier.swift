@@ -1,0 +1,57 @@
+/// Believes that whoever offers a new key possesses it, or says why not. Pure.
+package protocol RegistrationVerifier: Sendable {
+    /// Checks the proof that came with a new key.
+    ///
+    /// - Parameters:
+    ///   - offered: The key and the proof as they came.
+    ///   - message: The stored enrolment message: a device key signs its bytes, a passkey is made for
+    ///     the challenge that is their SHA-256.
+    /// - Returns: What to record.
+    /// - Throws: ``RegistrationFailure``, the first that applies.
+    func verify(
+        _ offered: OfferedCredential, over message: Bytes
+    ) throws(RegistrationFailure) -> VerifiedRegistration
+}
+
+/// Why a new key is not taken.
+package enum RegistrationFailure: Error, Equatable, Sendable {
+    /// The text is no public key of the kind that is needed.
+    case keyForm(InvalidValue)
+    /// The proof was not believed.
+    case proof(VerificationFailure)
+}
+
+/// A new key whose possession is proved. Only a ``RegistrationVerifier`` makes one.
+package struct VerifiedRegistration: Hashable, Sendable {
+    /// What an authenticator told about a new passkey.
+    package struct Passkey: Hashable, Sendable {
+        /// The ID that the authenticator chose, 1 to 1023 bytes.
+        package let credentialID: Bytes
+        package let signCount: UInt32
+        package let backupEligible: Bool
+        package let backupState: Bool
+
+        package init(
+            credentialID: Bytes, signCount: UInt32, backupEligible: Bool, backupState: Bool
+        ) {
+            self.credentialID = credentialID
+            self.signCount = signCount
+            self.backupEligible = backupEligible
+            self.backupState = backupState
+        }
+    }
+
+    /// The one DER encoding of SubjectPublicKeyInfo: what is stored, compared and digested.
+    package let publicKey: Bytes
+    package let attestation: RecordedCredential.Attestation
+    /// `nil` for a device key.
+    package let passkey: Passkey?
+
+    package init(
+        publicKey: Bytes, attestation: RecordedCredential.Attestation, passkey: Passkey?
+    ) {
+        self.publicKey = publicKey
+        self.attestation = attestation
+        self.passkey = passkey
+    }
+}

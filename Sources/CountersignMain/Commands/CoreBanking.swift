@@ -1,0 +1,62 @@
+import Countersign
+import Crypto
+import Foundation
+
+extension Command {
+    /// The demo's counterpart; it verifies every signature itself and trusts nobody.
+    static let coreBanking = Command(
+        name: "core-banking", summary: "Run the stand-in for core banking that the demo uses",
+        options: [
+            .init(
+                name: "journal", placeholder: "FILE", what: "where its books are kept",
+                isRequired: true),
+            .init(
+                name: "service-key", placeholder: "FILE",
+                what: "the signing service's Ed25519 public key, PEM", isRequired: true),
+            .init(
+                name: "service-key-id", placeholder: "ID", what: "the name of that key",
+                isRequired: true),
+            .init(
+                name: "audience", placeholder: "RP_ID",
+                what: "the relying-party ID that customers sign for", isRequired: true),
+            .init(
+                name: "faults", placeholder: "LIST",
+                what: "for tests: what goes wrong with the first orders: none, fail-before, "
+                    + "fail-after, delay=MS or die, with commas between"),
+        ],
+        settings: ["listen"]
+    ) { invocation in
+        let options = try CoreBankingStandIn.Options(invocation)
+        let serving = Task {
+            try await CoreBankingStandIn.run(options) { port in
+                Log.event(.serviceStarted, .count("port", Int(port)))
+            }
+        }
+        _ = await terminationSignal()
+        serving.cancel()
+        try await serving.value
+    }
+}
+
+extension CoreBankingStandIn.Options {
+    /// Reads the command's options.
+    fileprivate init(_ invocation: Invocation) throws {
+        let file = SecretFile(
+            path: invocation.option("service-key") ?? "", setting: "--service-key")
+        let key: Ed25519PublicKey
+        do { key = try Ed25519PublicKey(pem: file.text()) } catch {
+            throw CommandFailure("--service-key is no Ed25519 public key in PEM")
+        }
+        var faults: [Faults.Fault] = []
+        for word in (invocation.option("faults") ?? "").split(separator: ",") {
+            guard let fault = Faults.Fault(word) else { throw UsageError("--faults is not a list") }
+            faults.append(fault)
+        }
+        let listen = invocation.configuration.listen
+        self.init(
+            host: listen.address, port: UInt16(clamping: listen.port),
+            journal: invocation.option("journal") ?? "",
+            serviceKeys: [invocation.option("service-key-id") ?? "": key],
+            audience: invocation.option("audience") ?? "", faults: Faults(faults))
+    }
+}

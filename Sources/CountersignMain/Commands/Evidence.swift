@@ -1,0 +1,159 @@
+import Countersign
+import Crypto
+import Evidence
+import Foundation
+import Postgres
+
+extension Command {
+    private static let evidenceSettings = ["database.url", "development", "evidence"]
+    private static let evidenceRequired = [
+        "database.url", "evidence.origin", "evidence.key_encryption_key",
+    ]
+    private static let filters: [Option] = [
+        .init(name: "action", placeholder: "ID", what: "only of this action"),
+        .init(name: "customer", placeholder: "ID", what: "only of this customer"),
+        .init(name: "kind", placeholder: "KIND", what: "only of this kind"),
+    ]
+
+    static let evidenceList = Command(
+        name: "evidence list", summary: "List evidence, newest last", options: filters,
+        settings: evidenceSettings, required: evidenceRequired
+    ) { invocation in
+        try await EvidenceReader.use(invocation) { reader in
+            try await reader.forEach { found in
+                let record = found.record
+                let about = record.action?.text ?? record.credential?.text ?? "-"
+                let kind = record.kind.padding(toLength: 20, withPad: " ", startingAt: 0)
+                Console.out("\(record.id)  \(record.recordedAt.text)  \(kind)  \(about)")
+            }
+        }
+    }
+
+    static let evidenceShow = Command(
+        name: "evidence show", summary: "Show one record with everything that proves it",
+        positionals: [.init(name: "ID", what: "the record")],
+        settings: evidenceSettings, required: evidenceRequired
+    ) { invocation in
+        guard let id = ID<Countersign.Evidence>(invocation.positionals[0]) else {
+            throw UsageError("ID is not an ID of evidence")
+        }
+        try await EvidenceReader.use(invocation) { reader in
+            guard let found = try await reader.store.stored(id) else {
+                throw CommandFailure("there is no such record")
+            }
+            let (entry, body) = reader.store.entry(found.record, customer: found.customer)
+            Console.out("kind       \(entry.kind)")
+            Console.out("at         \(entry.at.text)")
+            Console.out("customer   \(entry.customerID?.text ?? "-")")
+            Console.out("leaf       \(String(decoding: entry.leaf, as: UTF8.self))")
+            Console.out("leaf_hash  \(entry.leafHash.hex)")
+            Console.out(
+                "body       \(body.map { String(decoding: $0.encoded, as: UTF8.self) } ?? "-")")
+        }
+    }
+
+    static let evidenceVerify = Command(
+        name: "evidence verify",
+        summary: "Check every record and every customer's signature again from raw bytes",
+        options: filters, settings: evidenceSettings, required: evidenceRequired
+    ) { invocation in
+        try await EvidenceReader.use(invocation) { reader in
+            let tally = try await reader.verify()
+            Console.out(
+                "\(tally.records) records, \(tally.signatures) signatures verified, "
+                    + "\(tally.erased) bodies erased, \(tally.faults) faults")
+            guard tally.faults == 0 else { throw CommandFailure("the evidence is not intact") }
+        }
+    }
+}
+
+/// Reads evidence for the commands, page by page.
+private struct EvidenceReader {
+    let store: PostgresEvidenceStore
+    private let keyEncryption: KeyEncryptionKey
+    private let filter: (action: ID<Action>?, customer: CustomerID?, kind: String?)
+
+    /// What `evidence verify` found.
+    struct Tally {
+        var records = 0
+        var signatures = 0
+        var erased = 0
+        var faults = 0
+    }
+
+    static func use(
+        _ invocation: Invocation, _ body: (EvidenceReader) async throws -> Void
+    ) async throws {
+        var action: ID<Action>?
+        if let text = invocation.option("action") {
+            guard let id = ID<Action>(text) else { throw UsageError("--action is not an ID") }
+            action = id
+        }
+        var customer: CustomerID?
+        if let text = invocation.option("customer") {
+            do throws(InvalidValue) { customer = try CustomerID(text) } catch {
+                throw UsageError("--customer is not a customer's ID")
+            }
+        }
+        let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
+        let database = try invocation.configuration.makeDatabase()
+        let service = ServiceSubject(
+            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
+        let reader = EvidenceReader(
+            store: PostgresEvidenceStore(
+                database: database, keyEncryption: keyEncryption, service: service),
+            keyEncryption: keyEncryption,
+            filter: (action, customer, invocation.option("kind")))
+        do {
+            try await body(reader)
+            await database.close()
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    func forEach(_ body: (PostgresEvidenceStore.Found) throws -> Void) async throws {
+        var after: ID<Countersign.Evidence>?
+        while true {
+            let (found, hasMore) = try await store.records(
+                EvidenceQuery(
+                    actionID: filter.action, customerID: filter.customer, credentialID: nil,
+                    kind: filter.kind, from: nil, to: nil, limit: 500, after: after))
+            for record in found { try body(record) }
+            guard hasMore, let last = found.last else { return }
+            after = last.record.id
+        }
+    }
+
+    /// Checks each record by itself, and the chains when everything is read.
+    func verify() async throws -> Tally {
+        let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
+        var tally = Tally()
+        var chained: [StoredEvidence] = []
+        try await forEach { found in
+            let record = found.record
+            tally.records += 1
+            chained.append(record.withoutBody)
+            do throws(EvidenceFault) {
+                switch try verifier.verify(record) {
+                case .intact: break
+                case .signatureVerified: tally.signatures += 1
+                }
+            } catch .erased {
+                tally.erased += 1
+            } catch {
+                tally.faults += 1
+                Console.out("\(record.id) \(record.kind): \(error.rawValue)")
+            }
+        }
+        // A filter takes only some links of a chain, so chains are checked over everything.
+        if filter.action == nil, filter.customer == nil, filter.kind == nil {
+            for id in EvidenceVerifier.brokenLinks(in: chained) {
+                tally.faults += 1
+                Console.out("\(id): \(EvidenceFault.chain.rawValue)")
+            }
+        }
+        return tally
+    }
+}

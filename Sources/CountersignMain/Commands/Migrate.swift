@@ -1,0 +1,76 @@
+import Countersign
+import Crypto
+import Evidence
+import Postgres
+
+extension Command {
+    /// Brings the schema forward; safe to run again and beside a running service.
+    static let migrate = Command(
+        name: "migrate", summary: "Bring the database's schema to the version of this build",
+        settings: ["database.admin_url", "development", "evidence"],
+        required: ["database.admin_url", "evidence.origin", "evidence.key_encryption_key"]
+    ) { invocation in
+        var configuration = invocation.configuration
+        guard let url = configuration.database.adminURL else {
+            throw ConfigurationError("database.admin_url is missing")
+        }
+        let applied: [String]
+        do throws(MigrationFailure) {
+            applied = try await Migrator.embedded.migrate(
+                ConnectionInfo(administrator: url.exposed))
+        } catch {
+            throw CommandFailure(error.explanation)
+        }
+        for name in applied { Console.out("applied \(name)") }
+        if applied.isEmpty { Console.out("nothing to apply") }
+        // What a migration brought becomes evidence with the key of this installation.
+        configuration.database.url = url
+        configuration.database.poolSize = 1
+        try await configuration.administer { administration in
+            try await administration.recordPolicies()
+        }
+    }
+}
+
+extension ConnectionInfo {
+    /// - Throws: ``MigrationFailure`` when the text is no connection string.
+    fileprivate init(administrator text: String) throws(MigrationFailure) {
+        do throws(PostgresError) { try self.init(text) } catch { throw .database(error) }
+    }
+}
+
+extension MigrationFailure {
+    /// What the operator is told; the server's own message is about the schema, never about data.
+    fileprivate var explanation: String {
+        switch self {
+        case .database: "the database cannot be reached or does not answer"
+        case .notApplied(let name, _, let message): "\(name) was not applied: \(message)"
+        case .changed(let name): "\(name) was changed after it had been applied"
+        case .databaseIsNewer(let version):
+            "the database has migration \(version), which this build does not know"
+        case .outOfOrder(let name): "\(name) is missing below others that were applied"
+        }
+    }
+}
+
+extension Configuration {
+    /// Does an operator's act with a pool of its own.
+    ///
+    /// - Throws: What `act` throws.
+    func administer<Result: Sendable>(
+        _ act: (Administration) async throws -> Result
+    ) async throws -> Result {
+        let (sealer, keyEncryption) = try evidenceKeys()
+        let database = try makeDatabase()
+        let administration = Administration(
+            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
+        do {
+            let result = try await act(administration)
+            await database.close()
+            return result
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,18 @@
+extension Command {
+    /// The service itself: any number of instances over one database.
+    static let serve = Command(
+        name: "serve", summary: "Run the service until SIGTERM, then let requests under way end",
+        settings: [
+            "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
+            "development", "identity", "evidence", "core", "delivery", "limits",
+        ],
+        required: [
+            "database.url", "rp.id", "rp.name", "rp.origins", "evidence.origin",
+            "evidence.key_encryption_key",
+        ],
+        check: { configuration throws(ConfigurationError) in try configuration.checkService() }
+    ) { invocation in
+        let service = try Service(invocation.configuration)
+        await service.run { _ = await terminationSignal() }
+    }
+}

@@ -1,0 +1,94 @@
+/// Every setting of the program with the value it has for this run.
+///
+/// The properties are named as the settings are: `tls.client_ca` is `tls.clientCA`. What a setting
+/// means stands once, in the table `Setting.all`, from which help and `docs/operations.md` come.
+struct Configuration: Sendable {
+    var development = false
+    var plainHTTPAllowed = false
+    var database = Database()
+    var listen = Listen()
+    var tls = TLS()
+    var rp = RelyingParty()
+    var identity = Identity()
+    var evidence = Evidence()
+    var core = Core()
+    var delivery = Delivery()
+    var limits = Limits()
+
+    struct Database: Sendable {
+        var url: Redacted<String>?
+        var adminURL: Redacted<String>?
+        var poolSize = 0
+    }
+
+    struct Listen: Sendable {
+        var address = ""
+        var port = 0
+    }
+
+    struct TLS: Sendable {
+        var certificate: FilePath?
+        var key: FilePath?
+        var clientCA: FilePath?
+        var clientCertificate = ClientCertificate.required
+    }
+
+    /// Whether a caller must present a certificate; one that is presented must verify.
+    enum ClientCertificate: String, CaseIterable, Sendable { case off, optional, required }
+
+    struct RelyingParty: Sendable {
+        var id: String?
+        var name: String?
+        var origins: [String] = []
+    }
+
+    struct Identity: Sendable {
+        var key: FilePath?
+    }
+
+    struct Evidence: Sendable {
+        var origin: String?
+        var keyEncryptionKey: FilePath?
+    }
+
+    struct Core: Sendable {
+        var url: String?
+        var ca: FilePath?
+        var certificate: FilePath?
+        var key: FilePath?
+        var signingKey: FilePath?
+        var signingKeyID: String?
+    }
+
+    struct Delivery: Sendable {
+        var slots = 0
+    }
+
+    struct Limits: Sendable {
+        var requestBodyBytes = 0
+        var readDeadlineSeconds = 0
+        var drainSeconds = 0
+    }
+
+    /// The defaults of the table.
+    init() {
+        for setting in Setting.all {
+            guard let fallback = setting.fallback else { continue }
+            let accepted = setting.assign(&self, fallback)
+            precondition(accepted, "the default of \(setting.name) is not a value of it")
+        }
+    }
+}
+
+/// The path of a file, as it was written.
+struct FilePath: Hashable, Sendable {
+    let text: String
+}
+
+/// A setting is unknown, missing, or wrong; the program does not start.
+struct ConfigurationError: Error, Equatable {
+    /// Names the setting and where it was set, never its value.
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,182 @@
+/// How the text of a setting becomes its value, and what to say when it does not.
+struct SettingParser<Value: Sendable>: Sendable {
+    let expects: String
+    var kind = Setting.Kind.plain
+    /// `nil` when the text is not acceptable.
+    let parse: @Sendable (String) -> Value?
+}
+
+extension SettingParser where Value == Bool {
+    static let yesOrNo = SettingParser(expects: "true or false", kind: .yesOrNo) { text in
+        ["true": true, "false": false][text]
+    }
+}
+
+extension SettingParser where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> SettingParser {
+        SettingParser(expects: "an integer from \(range.lowerBound) to \(range.upperBound)") {
+            guard $0.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return Int($0).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension SettingParser where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    static func choice() -> SettingParser {
+        let words = Value.allCases.map(\.rawValue)
+        return SettingParser(expects: "one of " + words.joined(separator: ", ")) {
+            Value(rawValue: $0)
+        }
+    }
+}
+
+extension SettingParser where Value == FilePath? {
+    static let file = SettingParser(expects: "the path of a file") { path($0) }
+    static let keyFile = SettingParser(
+        expects: "the path of a file that others cannot read", kind: .keyFile
+    ) { path($0) }
+
+    private static func path(_ text: String) -> FilePath?? {
+        isPrintable(text) ? .some(FilePath(text: text)) : nil
+    }
+}
+
+extension SettingParser where Value == Redacted<String>? {
+    static let connectionString = SettingParser(
+        expects: "a libpq connection string or URI, or file:PATH of a file that holds it",
+        kind: .secret
+    ) { text in
+        isPrintable(text) ? .some(Redacted(text)) : nil
+    }
+}
+
+extension SettingParser where Value == String? {
+    /// A host name in lower case, of letters, digits and hyphens.
+    static let domain = SettingParser(expects: "a domain name in lower case") { text in
+        isDomain(text) ? .some(text) : nil
+    }
+
+    static func line(_ length: Int) -> SettingParser {
+        SettingParser(expects: "a line of at most \(length) characters") { text in
+            isPrintable(text) && text.count <= length ? .some(text) : nil
+        }
+    }
+
+    static func token(_ length: Int) -> SettingParser {
+        SettingParser(expects: "at most \(length) of A–Z a–z 0–9 . _ : -") { text in
+            isToken(text, atMost: length) ? .some(text) : nil
+        }
+    }
+
+    /// Source: C2SP tlog-checkpoint, "origin": a schema-less URL without spaces or plus signs.
+    static let logOrigin = SettingParser(
+        expects: "a schema-less URL such as countersign.bank.example/log"
+    ) { text in
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let isOrigin =
+            text.utf8.count <= 128 && isDomain(String(parts.first ?? ""))
+            && parts.dropFirst().allSatisfy { isToken(String($0), atMost: 64) }
+        return isOrigin ? .some(text) : nil
+    }
+
+    /// Source: RFC 3986; neither user information nor a fragment, since URLs end up in logs.
+    static let url = SettingParser(expects: "an http or https URL without credentials") { text in
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
+        let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+        let isURL =
+            isPrintable(text) && !text.contains(" ") && !text.contains("#")
+            && isHost(authority, portAllowed: true)
+        return isURL ? .some(text) : nil
+    }
+}
+
+extension SettingParser where Value == String {
+    static let address = SettingParser(
+        expects: "an IPv4 or IPv6 address without brackets"
+    ) { text in
+        isIPv4(text[...]) || isIPv6(text[...]) ? text : nil
+    }
+}
+
+extension SettingParser where Value == [String] {
+    /// Source: WebAuthn L3 §5.8.1 (`origin`) and Android's `android:apk-key-hash:` form of it.
+    static let origins = SettingParser(
+        expects: "a comma list of https origins, http://localhost origins, or "
+            + "android:apk-key-hash: followed by 43 characters of base64url"
+    ) { text in
+        let origins = text.split(separator: ",", omittingEmptySubsequences: false).map {
+            String($0.trimmingPrefix(while: \.isWhitespace))
+        }
+        return !origins.isEmpty && origins.allSatisfy(isOrigin) ? origins : nil
+    }
+}
+
+private func isOrigin(_ text: String) -> Bool {
+    if text.hasPrefix("https://") {
+        return isHost(text.dropFirst("https://".count), portAllowed: true)
+    }
+    if text.hasPrefix("http://") {
+        let host = text.dropFirst("http://".count)
+        return isHost(host, portAllowed: true) && host.prefix { $0 != ":" } == "localhost"
+    }
+    let prefix = "android:apk-key-hash:"
+    let hash = text.dropFirst(prefix.count)
+    return text.hasPrefix(prefix) && hash.utf8.count == 43
+        && isToken(String(hash), atMost: 43) && !hash.contains(".") && !hash.contains(":")
+}
+
+private func isHost(_ text: Substring, portAllowed: Bool) -> Bool {
+    var host = text
+    if portAllowed, let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
+        guard let port = UInt16(host[host.index(after: colon)...]), port > 0 else { return false }
+        host = host[..<colon]
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { return isIPv6(host.dropFirst().dropLast()) }
+    return isDomain(String(host))
+}
+
+/// Also takes an IPv4 address, whose parts look like labels.
+private func isDomain(_ text: String) -> Bool {
+    let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+    return text.utf8.count <= 253
+        && labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                && label.utf8.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+                }
+        }
+}
+
+private func isIPv4(_ text: Substring) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0).map { String($0) } == String($0) }
+}
+
+/// RFC 4291 §2.2 without zones and without a dotted tail.
+private func isIPv6(_ text: Substring) -> Bool {
+    let halves = text.split(separator: "::", omittingEmptySubsequences: false)
+    guard halves.count <= 2 else { return false }
+    let groups = halves.flatMap { half in
+        half.isEmpty ? [] : half.split(separator: ":", omittingEmptySubsequences: false)
+    }
+    let isHex = groups.allSatisfy { group in
+        (1...4).contains(group.utf8.count) && UInt16(group, radix: 16) != nil
+            && !group.hasPrefix("+")
+    }
+    return isHex && (halves.count == 2 ? groups.count <= 7 : groups.count == 8)
+}
+
+private func isToken(_ text: String, atMost length: Int) -> Bool {
+    (1...length).contains(text.utf8.count)
+        && text.utf8.allSatisfy { unit in
+            switch unit {
+            case 0x30...0x3A, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+            default: false
+            }
+        }
+}
+
+/// Not empty and without control characters.
+private func isPrintable(_ text: String) -> Bool {
+    !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+}

@@ -1,0 +1,76 @@
+extension Configuration {
+    /// The rules over several settings under which the service may start.
+    ///
+    /// - Throws: ``ConfigurationError`` for the first rule that is broken.
+    func checkService() throws(ConfigurationError) {
+        try checkListener()
+        try checkIdentity()
+        try checkCore()
+    }
+
+    /// Loopback is what only this machine can reach: 127.0.0.0/8 and ::1.
+    var listensOnLoopback: Bool {
+        listen.address.hasPrefix("127.") || listen.address == "::1"
+    }
+
+    private func checkListener() throws(ConfigurationError) {
+        if development, !listensOnLoopback {
+            throw ConfigurationError("development is for loopback only: see listen.address")
+        }
+        try checkPair(tls.certificate, "tls.certificate", tls.key, "tls.key")
+        if tls.certificate == nil {
+            guard listensOnLoopback || plainHTTPAllowed else {
+                throw ConfigurationError(
+                    "tls.certificate is missing; without TLS the service listens on loopback "
+                        + "only, unless plain_http_allowed says otherwise")
+            }
+            if tls.clientCA != nil || tls.clientCertificate == .required {
+                throw ConfigurationError("client certificates need tls.certificate")
+            }
+        } else if tls.clientCertificate == .required, tls.clientCA == nil {
+            throw ConfigurationError("tls.client_certificate = required needs tls.client_ca")
+        } else if tls.clientCertificate == .off, tls.clientCA != nil {
+            throw ConfigurationError("tls.client_ca has no use: tls.client_certificate is off")
+        }
+    }
+
+    /// Without the identity system's key a stolen backend key could enrol the thief's own.
+    private func checkIdentity() throws(ConfigurationError) {
+        if identity.key == nil, !development {
+            throw ConfigurationError("identity.key is missing; only development runs without it")
+        }
+        let insecure = rp.origins.contains { $0.hasPrefix("http://") }
+        if insecure, !development {
+            throw ConfigurationError("rp.origins: an http origin is for development only")
+        }
+    }
+
+    private func checkCore() throws(ConfigurationError) {
+        try checkPair(core.certificate, "core.certificate", core.key, "core.key")
+        try checkPair(
+            core.signingKey, "core.signing_key", core.signingKeyID, "core.signing_key_id")
+        guard let url = core.url else {
+            // Pull mode: core banking leases its orders.
+            if core.signingKey != nil || core.certificate != nil || core.ca != nil {
+                throw ConfigurationError("core.url is missing, and other core settings are there")
+            }
+            return
+        }
+        if core.signingKey == nil {
+            throw ConfigurationError("core.url needs core.signing_key: orders are signed")
+        }
+        if url.hasPrefix("http://"), !development {
+            throw ConfigurationError("core.url: http is for development only")
+        }
+    }
+
+    private func checkPair(
+        _ first: (some Sendable)?, _ firstName: String,
+        _ second: (some Sendable)?, _ secondName: String
+    ) throws(ConfigurationError) {
+        if (first == nil) != (second == nil) {
+            throw ConfigurationError(
+                "\(firstName) and \(secondName) are set together or not at all")
+        }
+    }
+}

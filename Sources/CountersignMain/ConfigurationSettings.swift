@@ -1,0 +1,141 @@
+/// One setting: a line of the table that help and `docs/operations.md` are made from.
+struct Setting: Sendable {
+    /// As in a file: `tls.client_ca`.
+    let name: String
+    /// What it takes, in words: "an integer from 1 to 256".
+    let expects: String
+    /// The value when it is not set, as it would be written; `nil` when there is none.
+    let fallback: String?
+    /// One clause for help and documentation.
+    let what: String
+    let kind: Kind
+    /// Reads a text into its place; `false` when it is not a value of this setting.
+    let assign: @Sendable (inout Configuration, String) -> Bool
+    /// The key file that a configuration names here, if this setting is one.
+    let keyFile: @Sendable (Configuration) -> FilePath?
+
+    /// How carefully a value is treated.
+    enum Kind: Sendable {
+        /// May be shown.
+        case plain
+        /// Yes or no; as a flag it may stand alone.
+        case yesOrNo
+        /// Is itself a secret, and may be given as `file:PATH` instead.
+        case secret
+        /// Names a file with a private or symmetric key, which others must not be able to read.
+        case keyFile
+    }
+
+    /// The name in the environment: `COUNTERSIGN_TLS_CLIENT_CA`.
+    var environmentName: String {
+        "COUNTERSIGN_" + name.replacing(".", with: "_").uppercased()
+    }
+    /// The flag: `--tls-client-ca`.
+    var flag: String {
+        "--" + name.replacing(".", with: "-").replacing("_", with: "-")
+    }
+    /// The part of the name before the dot, by which commands say what they read.
+    var group: String { String(name.prefix { $0 != "." }) }
+    var isSwitch: Bool { kind == .yesOrNo }
+    var isSecret: Bool { kind == .secret }
+
+    init<Value>(
+        _ name: String, _ path: any (WritableKeyPath<Configuration, Value> & Sendable),
+        _ parser: SettingParser<Value>, default fallback: String? = nil, _ what: String
+    ) {
+        self.name = name
+        self.fallback = fallback
+        self.what = what
+        expects = parser.expects
+        kind = parser.kind
+        assign = { configuration, text in
+            guard let value = parser.parse(text) else { return false }
+            configuration[keyPath: path] = value
+            return true
+        }
+        keyFile = { configuration in
+            parser.kind == .keyFile ? configuration[keyPath: path] as? FilePath : nil
+        }
+    }
+
+    /// The setting of that name.
+    static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
+
+    /// Every setting there is, in the order of the documentation.
+    static let all: [Setting] = [
+        Setting(
+            "database.url", \.database.url, .connectionString,
+            "the database, as the role of the service"),
+        Setting(
+            "database.admin_url", \.database.adminURL, .connectionString,
+            "the database, as the role that owns the schema; read by `migrate` alone"),
+        Setting(
+            "database.pool_size", \.database.poolSize, .integer(1...256), default: "8",
+            "connections to the database"),
+        Setting(
+            "listen.address", \.listen.address, .address, default: "127.0.0.1",
+            "the address that callers connect to"),
+        Setting(
+            "listen.port", \.listen.port, .integer(0...65_535), default: "8443",
+            "its port; 0 lets the system choose"),
+        Setting(
+            "plain_http_allowed", \.plainHTTPAllowed, .yesOrNo, default: "false",
+            "serve without TLS on an address that is not loopback, behind a proxy that has TLS"),
+        Setting(
+            "tls.certificate", \.tls.certificate, .file,
+            "the service's certificate chain, PEM"),
+        Setting("tls.key", \.tls.key, .keyFile, "its private key, PEM"),
+        Setting(
+            "tls.client_ca", \.tls.clientCA, .file,
+            "the authorities that issue callers' certificates, PEM"),
+        Setting(
+            "tls.client_certificate", \.tls.clientCertificate, .choice(), default: "optional",
+            "whether a caller presents a certificate; one that is presented must verify"),
+        Setting(
+            "rp.id", \.rp.id, .domain,
+            "the relying-party ID of passkeys and the audience of every signed message"),
+        Setting("rp.name", \.rp.name, .line(64), "the bank's name, as passkey dialogs show it"),
+        Setting(
+            "rp.origins", \.rp.origins, .origins,
+            "the origins that passkey assertions may come from"),
+        Setting(
+            "development", \.development, .yesOrNo, default: "false",
+            "loosen what a developer cannot have yet: only on loopback, never with customers"),
+        Setting(
+            "identity.key", \.identity.key, .file,
+            "public key (PEM) of the bank's identity system, which signs first enrolments and "
+                + "recoveries"),
+        Setting(
+            "evidence.origin", \.evidence.origin, .logOrigin,
+            "the name of the evidence log in its checkpoints; never changes"),
+        Setting(
+            "evidence.key_encryption_key", \.evidence.keyEncryptionKey, .keyFile,
+            "the key that wraps each customer's evidence key: 32 bytes, raw or as 64 hex digits"),
+        Setting("core.url", \.core.url, .url, "where execution orders are sent"),
+        Setting(
+            "core.ca", \.core.ca, .file,
+            "the authorities that core banking's certificate must come from, PEM"),
+        Setting(
+            "core.certificate", \.core.certificate, .file,
+            "the client certificate shown to core banking, PEM"),
+        Setting("core.key", \.core.key, .keyFile, "its private key, PEM"),
+        Setting(
+            "core.signing_key", \.core.signingKey, .keyFile,
+            "the Ed25519 key that signs execution orders, PKCS#8 PEM"),
+        Setting(
+            "core.signing_key_id", \.core.signingKeyID, .token(64),
+            "the name by which core banking knows that key"),
+        Setting(
+            "delivery.slots", \.delivery.slots, .integer(1...64), default: "4",
+            "execution orders under way to core banking at once"),
+        Setting(
+            "limits.request_body_bytes", \.limits.requestBodyBytes, .integer(4096...1_048_576),
+            default: "65536", "the longest request body"),
+        Setting(
+            "limits.read_deadline_seconds", \.limits.readDeadlineSeconds, .integer(1...120),
+            default: "10", "the time in which a request must have arrived"),
+        Setting(
+            "limits.drain_seconds", \.limits.drainSeconds, .integer(0...300), default: "20",
+            "the time that requests under way have to end after SIGTERM"),
+    ]
+}

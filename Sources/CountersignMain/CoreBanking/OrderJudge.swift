@@ -1,0 +1,85 @@
+import Countersign
+import Crypto
+import Delivery
+
+/// Decides about an order without trusting the signing service: only the customer's key counts.
+struct OrderJudge: Sendable {
+    /// Why core banking will never carry out an order; the raw value is the reason in the answer.
+    enum Refusal: String, Error, CaseIterable {
+        case credentialNotOfCustomer = "credential_not_of_customer"
+        case credentialKindDiffers = "credential_kind_differs"
+        case signatureInvalid = "signature_invalid"
+        case messageUnreadable = "message_unreadable"
+        case messageOfAnotherAction = "message_of_another_action"
+        case messageForAnotherBank = "message_for_another_bank"
+        case notAnApproval = "not_an_approval"
+        case readableCopyDiffers = "readable_copy_differs"
+    }
+
+    /// The relying-party ID that this bank's customers sign for.
+    let audience: String
+
+    /// Decodes what the customer signed, once it is certain that the customer signed it.
+    ///
+    /// - Parameters:
+    ///   - order: The order as it came.
+    ///   - key: The key that was recorded for its credential.
+    /// - Returns: What to carry out: the content decoded from the message, never the readable copy.
+    /// - Throws: ``Refusal``, for good.
+    func judge(_ order: ReceivedOrder, key: CustomerKey) throws(Refusal) -> ActionContent {
+        guard key.customerID == order.customerID else { throw .credentialNotOfCustomer }
+        try checkProof(order, key)
+        guard let message = SignedMessage(decoding: order.message) else {
+            throw .messageUnreadable
+        }
+        guard message.decision == .approve else { throw .notAnApproval }
+        guard message.actionID == order.actionID, message.customerID.text == key.customerID else {
+            throw .messageOfAnotherAction
+        }
+        guard message.audience == audience else { throw .messageForAnotherBank }
+        let copy = ReadableCopy(message.content)
+        guard order.readableCopy.kind == copy.kind.rawValue,
+            let content = order.readableCopy.content, areEqual(content, copy.content)
+        else { throw .readableCopyDiffers }
+        return message.content
+    }
+
+    private func checkProof(_ order: ReceivedOrder, _ key: CustomerKey) throws(Refusal) {
+        switch (order.proof, key.kind) {
+        case (.deviceKey(let signature), .deviceKey):
+            guard key.key.isValid(signature: signature, for: order.message) else {
+                throw .signatureInvalid
+            }
+        case (.passkey(let signature, let clientData, let authenticatorData), .passkey):
+            guard isAssertion(clientData, authenticatorData, of: order.message),
+                key.key.isValid(
+                    signature: signature, for: authenticatorData + sha256(clientData).bytes)
+            else { throw .signatureInvalid }
+        case (.deviceKey, .passkey), (.passkey, .deviceKey):
+            throw .credentialKindDiffers
+        }
+    }
+
+    /// Whether the signed parts of a WebAuthn assertion are about this message and this bank.
+    ///
+    /// Source: WebAuthn L3 §7.2, the steps on type, challenge, rpIdHash, UP and UV.
+    private func isAssertion(_ clientData: Bytes, _ authenticatorData: Bytes, of message: Bytes)
+        -> Bool
+    {
+        let userPresent: UInt8 = 0x01
+        let userVerified: UInt8 = 0x04
+        guard let client = SignedJSON.decode(clientData), client["type"] == "webauthn.get",
+            client["challenge"] == .string(Base64.encodeURL(sha256(message).bytes)),
+            authenticatorData.count >= 37,
+            Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes
+        else { return false }
+        let flags = authenticatorData[32]
+        return flags & userPresent != 0 && flags & userVerified != 0
+    }
+
+    /// Members in any order, texts byte by byte.
+    private func areEqual(_ left: JSON, _ right: JSON) -> Bool {
+        guard let normalised = SignedJSON.decode(right.encoded) else { return false }
+        return left.encoded == normalised.encoded
+    }
+}

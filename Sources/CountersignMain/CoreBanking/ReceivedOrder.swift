@@ -1,0 +1,50 @@
+import Countersign
+
+/// An execution order as it came: well-formed, and not yet believed.
+struct ReceivedOrder: Sendable {
+    let actionID: ID<Action>
+    let customerID: String
+    let credentialID: ID<Credential>
+    /// The bytes that the customer is said to have signed.
+    let message: Bytes
+    let proof: RecordedAssertion.Proof
+    /// What the order says the message means: the name of the kind, and its content.
+    let readableCopy: (kind: String, content: JSON?)
+
+    /// Reads the body of an order; `nil` when it is not one. Further members are allowed.
+    init?(_ json: JSON) {
+        guard let actionID = json["action_id"]?.text.flatMap({ ID<Action>($0) }),
+            let customerID = json["customer_id"]?.text, let kind = json["kind"]?.text,
+            let message = json["message"]?.text.flatMap({ Base64.decodeURL($0) }),
+            let assertion = json["assertion"],
+            let credentialID = assertion["credential_id"]?.text.flatMap({ ID<Credential>($0) }),
+            let proof = Self.proof(assertion)
+        else { return nil }
+        self.actionID = actionID
+        self.customerID = customerID
+        self.credentialID = credentialID
+        self.message = message
+        self.proof = proof
+        readableCopy = (kind, json[kind])
+    }
+
+    private static func proof(_ assertion: JSON) -> RecordedAssertion.Proof? {
+        guard let signature = assertion["signature"]?.text else { return nil }
+        switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
+        case .deviceKey:
+            return Base64.decode(signature).map { .deviceKey(signature: $0) }
+        case .passkey:
+            guard let signature = Base64.decodeURL(signature),
+                let clientData = assertion["client_data_json"]?.text.flatMap({
+                    Base64.decodeURL($0)
+                }),
+                let authenticatorData = assertion["authenticator_data"]?.text
+                    .flatMap({ Base64.decodeURL($0) })
+            else { return nil }
+            return .passkey(
+                signature: signature, clientDataJSON: clientData,
+                authenticatorData: authenticatorData)
+        case nil: return nil
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Countersign
+import Foundation
+
+/// Structured events, one JSON object a line, on standard error.
+///
+/// An event has a name from a closed list and typed fields. There is no free text, so neither a
+/// customer's data nor a caller's bytes can get into a log line by accident.
+enum Log {
+    private static let sink = LogSink()
+
+    /// Writes one event; a log that cannot be written stops nothing.
+    static func event(_ name: LogEvent, _ fields: LogField...) {
+        sink.write(line(name, fields, at: systemTime()))
+    }
+
+    /// One line without its line feed.
+    static func line(_ name: LogEvent, _ fields: [LogField], at instant: Instant) -> String {
+        let members =
+            [
+                JSON.Member("at", .string(instant.text)),
+                JSON.Member("level", .string(name.level.rawValue)),
+                JSON.Member("event", .string(name.rawValue)),
+            ] + fields.map(\.member)
+        return String(decoding: JSON.object(members).encoded, as: UTF8.self)
+    }
+}
+
+/// What an operator can be told. The names are stable: alarms are written against them.
+enum LogEvent: String, CaseIterable, Sendable {
+    case serviceStarted = "service.started"
+    case serviceDraining = "service.draining"
+    case serviceStopped = "service.stopped"
+    case certificatesReloaded = "certificates.reloaded"
+    case certificatesRefused = "certificates.refused"
+    case requestAnswered = "request.answered"
+    case requestFailed = "request.failed"
+    case databaseUnavailable = "database.unavailable"
+    case databaseAvailable = "database.available"
+    case migrationApplied = "migration.applied"
+    case deliveryRetried = "delivery.retried"
+    case deliveryUnknown = "delivery.unknown"
+    case evidenceSequenced = "evidence.sequenced"
+    case sweepFailed = "sweep.failed"
+    case tamperDetected = "tamper.detected"
+
+    /// How soon a person should look.
+    enum Level: String, Sendable { case info, warning, alarm }
+
+    var level: Level {
+        switch self {
+        case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded,
+            .requestAnswered, .databaseAvailable, .migrationApplied, .evidenceSequenced:
+            .info
+        case .certificatesRefused, .requestFailed, .databaseUnavailable, .deliveryRetried,
+            .sweepFailed:
+            .warning
+        case .deliveryUnknown, .tamperDetected: .alarm
+        }
+    }
+}
+
+/// One field of an event. There are four types of value, none of them free text.
+struct LogField: Sendable {
+    let member: JSON.Member
+
+    /// An identifier of ours.
+    static func id<Entity>(_ name: StaticString, _ id: ID<Entity>) -> LogField {
+        LogField(member: .init(name.description, .string(id.text)))
+    }
+
+    /// A word of the program: an enum's name, an HTTP route, an SQLSTATE.
+    static func code(_ name: StaticString, _ code: StaticString) -> LogField {
+        LogField(member: .init(name.description, .string(code.description)))
+    }
+
+    /// A word that came from outside the program's text, such as a caller's request ID or an SQLSTATE.
+    ///
+    /// Anything but 1 to 64 of `A–Z a–z 0–9 . _ : / -` becomes `?`.
+    static func code(_ name: StaticString, checking word: String) -> LogField {
+        let isWord =
+            (1...64).contains(word.utf8.count)
+            && word.utf8.allSatisfy { unit in
+                switch unit {
+                case 0x2D...0x3A, 0x41...0x5A, 0x5F, 0x61...0x7A: true
+                default: false
+                }
+            }
+        return LogField(member: .init(name.description, .string(isWord ? word : "?")))
+    }
+
+    static func count(_ name: StaticString, _ count: Int) -> LogField {
+        LogField(member: .init(name.description, .integer(Int64(count))))
+    }
+
+    /// A length of time; the unit ends the field's name: `duration_ms`.
+    static func milliseconds(_ name: StaticString, _ duration: Duration) -> LogField {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        return LogField(member: .init(name.description + "_ms", .integer(milliseconds)))
+    }
+}
+
+/// Keeps lines of several threads apart.
+private struct LogSink: Sendable {
+    private let lock = NSLock()
+
+    func write(_ line: String) {
+        lock.withLock {
+            // Standard error gone means that nobody listens; the service goes on.
+            do { try FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) } catch {}
+        }
+    }
+}

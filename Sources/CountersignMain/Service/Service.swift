@@ -1,0 +1,118 @@
+import Countersign
+import Crypto
+import Delivery
+import Evidence
+import Foundation
+import HTTP
+import Postgres
+import WebAuthn
+
+/// The service, put together from its configuration. The only place where parts meet.
+struct Service: Sendable {
+    let database: Database
+    let server: HTTPServer
+    private let metrics: Metrics
+    private let housekeeping: Housekeeping
+    private let worker: DeliveryWorker?
+    private let drain: Duration
+
+    /// Wires everything and binds the port; nothing runs yet.
+    ///
+    /// - Throws: ``ConfigurationError``, or what keeps the port from being bound.
+    init(_ configuration: Configuration) throws {
+        let (sealer, keyEncryption) = try configuration.evidenceKeys()
+        let metrics = Metrics()
+        database = try configuration.makeDatabase(metrics: metrics)
+        self.metrics = metrics
+        housekeeping = Housekeeping(database: database, sealer: sealer)
+        let services = try configuration.makeServices(
+            database: database, sealer: sealer, keyEncryption: keyEncryption)
+        let readiness = Readiness(database: database, housekeeping: housekeeping)
+        let api = API(
+            services,
+            in: API.Surroundings(
+                sha256: .openSSL, now: { systemTime() }, monotonic: { .now },
+                readiness: { await readiness.checks() },
+                failures: FailureReport { code, request in
+                    Log.event(
+                        .requestFailed, .code("code", checking: code),
+                        .code("request", checking: request))
+                }),
+            metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators
+        )
+        server = try HTTPServer(options: configuration.serverOptions()) { request in
+            await api.router.respond(to: request)
+        }
+        worker = try configuration.makeDeliveryWorker(
+            queue: PostgresDeliveryQueue(database: database, sealer: sealer), metrics: metrics)
+        drain = .seconds(configuration.limits.drainSeconds)
+    }
+
+    /// Serves until `shutdown` returns, then lets requests and deliveries under way end.
+    func run(until shutdown: @escaping @Sendable () async -> Void) async {
+        let server = server
+        metrics.gauge("countersign_requests_in_flight", help: "Requests being answered.") {
+            server.inFlight
+        }
+        metrics.gauge("countersign_connections", help: "Open connections of callers.") {
+            server.connections
+        }
+        server.start()
+        Log.event(.serviceStarted, .count("port", Int(server.port)))
+        await withTaskGroup { group in
+            if let worker { group.addTask { await worker.run() } }
+            let keeper = Keeper(housekeeping: housekeeping)
+            group.addTask { await keeper.run() }
+            group.addTask { await reloadCertificates(of: server) }
+            await shutdown()
+            Log.event(.serviceDraining, .count("in_flight", server.inFlight))
+            await server.stop(drain: drain)
+            // Workers end once what they have begun is settled.
+            group.cancelAll()
+        }
+        await database.close()
+        Log.event(.serviceStopped)
+    }
+}
+
+/// Reads certificates again at each SIGHUP, until the task is cancelled.
+private func reloadCertificates(of server: HTTPServer) async {
+    for await _ in signalStream([SIGHUP]) {
+        do throws(ServerFailure) {
+            try server.reloadTLS()
+            Log.event(.certificatesReloaded)
+        } catch {
+            Log.event(.certificatesRefused)
+        }
+    }
+}
+
+/// Does what is due with time, again and again, until its task is cancelled.
+private struct Keeper: Sendable {
+    let housekeeping: Housekeeping
+
+    private static let interval = Duration.milliseconds(500)
+    /// Rounds between two tidyings: about an hour.
+    private static let tidyEvery = 7200
+
+    func run() async {
+        var round = 0
+        while !Task.isCancelled {
+            do throws(StoreFailure) {
+                if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
+                round += 1
+                // A full batch means that more may be due.
+                if try await housekeeping.settleDueActions() >= 100 { continue }
+            } catch {
+                Log.event(.sweepFailed)
+            }
+            await pause(Self.interval)
+        }
+    }
+}
+
+/// Waits, and returns early when the task is cancelled.
+func pause(_ duration: Duration) async {
+    // The only error is the cancellation, which ends the wait as it should.
+    do { try await Task.sleep(for: duration) } catch {}
+}

@@ -1,0 +1,198 @@
+import Countersign
+import Crypto
+import Delivery
+import Evidence
+import Foundation
+import HTTP
+import Postgres
+import WebAuthn
+
+extension Configuration {
+    /// The pool of the service, with its gauges.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func makeDatabase(metrics: Metrics? = nil) throws(ConfigurationError) -> Postgres.Database {
+        guard let url = database.url else { throw ConfigurationError("database.url is missing") }
+        let info: ConnectionInfo
+        do throws(PostgresError) {
+            info = try ConnectionInfo(url.exposed)
+        } catch {
+            throw ConfigurationError("database.url is no connection string of libpq")
+        }
+        let pool = Postgres.Database(
+            DatabaseOptions(connection: info, size: max(1, database.poolSize)))
+        guard let metrics else { return pool }
+        let gauges: [(String, String, @Sendable (Postgres.Database.Statistics) -> Int)] = [
+            ("countersign_pool_size", "Connections that there may be.", { $0.size }),
+            ("countersign_pool_busy", "Connections with work.", { $0.busy }),
+            ("countersign_pool_waiting", "Work that waits for a connection.", { $0.waiting }),
+            ("countersign_pool_quarantined", "Connections without an answer.", { $0.quarantined }),
+        ]
+        for (name, help, read) in gauges {
+            metrics.gauge(name, help: help) { [weak pool] in
+                pool.map { read($0.statistics) } ?? 0
+            }
+        }
+        return pool
+    }
+
+    /// The use cases over their stores.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func makeServices(
+        database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey
+    ) throws(ConfigurationError) -> API.Services {
+        let party = try relyingParty()
+        let requestOptions: ChallengeIssuer.PasskeyRequestOptions = {
+            challenge, passkeys, lifetime in
+            RequestOptions(
+                relyingParty: party, challenge: challenge.bytes, timeout: lifetime,
+                allow: passkeys.map { CredentialDescriptor(id: $0, transports: []) }
+            ).json
+        }
+        let proofs = CustomerProofVerifier(relyingParty: party)
+        let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
+        let actions = Actions(
+            store: PostgresActionStore(database: database, sealer: sealer, subjects: subjects),
+            verifier: proofs,
+            issuer: ChallengeIssuer(
+                audience: party.id, entropy: .openSSL, sha256: .openSSL,
+                requestOptions: requestOptions), sha256: .openSSL)
+        let credentials = EnrolCredential(
+            store: PostgresCredentialStore(database: database, sealer: sealer, subjects: subjects),
+            verifier: proofs,
+            issuer: EnrolmentIssuer(
+                audience: party.id, entropy: .openSSL, sha256: .openSSL,
+                creationOptions: { challenge, handle, label, exclude, lifetime in
+                    CreationOptions(
+                        relyingParty: party, userHandle: handle,
+                        userName: label.isEmpty ? party.name : label, challenge: challenge.bytes,
+                        timeout: lifetime,
+                        exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }
+                    ).json
+                }, requestOptions: requestOptions), sha256: .openSSL,
+            identityToken: try identityKey()?.tokenReader,
+            firstEnrolment: development ? .mayBeUnauthorized : .needsAuthorization)
+        let service = ServiceSubject(
+            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
+        return API.Services(
+            actions: actions, credentials: credentials,
+            evidence: PostgresEvidenceStore(
+                database: database, keyEncryption: keyEncryption, service: service),
+            clients: PostgresClientDirectory(database: database))
+    }
+
+    private func relyingParty() throws(ConfigurationError) -> WebAuthn.RelyingParty {
+        do throws(InvalidValue) {
+            return try WebAuthn.RelyingParty(
+                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, topOrigins: [],
+                allowCrossOrigin: false)
+        } catch {
+            throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
+        }
+    }
+
+    /// How the server listens.
+    func serverOptions() -> ServerOptions {
+        var limits = ServerLimits()
+        limits.bodyBytesMax = self.limits.requestBodyBytes
+        limits.bodyBytesReadMax = max(limits.bodyBytesReadMax, 4 * limits.bodyBytesMax)
+        limits.readDeadline = .seconds(self.limits.readDeadlineSeconds)
+        var secure: TLSOptions?
+        if let certificate = tls.certificate, let key = tls.key {
+            let authorities = tls.clientCA?.text
+            secure = TLSOptions(
+                certificateChainFile: certificate.text, privateKeyFile: key.text,
+                clientCAFile: authorities,
+                // Without authorities there is nothing that a certificate could be checked against.
+                clientCertificate: authorities == nil
+                    ? .off : .init(rawValue: tls.clientCertificate.rawValue) ?? .required)
+        }
+        return ServerOptions(
+            host: listen.address, port: UInt16(clamping: listen.port), tls: secure, limits: limits,
+            makeRequestID: { Hex.encode(EntropySource.openSSL(8)) })
+    }
+
+    /// The worker that pushes orders; `nil` when core banking pulls them.
+    ///
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
+    func makeDeliveryWorker(
+        queue: any DeliveryQueue, metrics: Metrics
+    ) throws -> DeliveryWorker? {
+        guard let text = core.url else { return nil }
+        guard let keyFile = core.signingKey, let keyID = core.signingKeyID else {
+            throw ConfigurationError("core.url needs core.signing_key and core.signing_key_id")
+        }
+        let pem = try SecretFile(path: keyFile.text, setting: "core.signing_key").text()
+        let key: Ed25519PrivateKey
+        do throws(KeyError) {
+            key = try Ed25519PrivateKey(pem: pem)
+        } catch {
+            throw ConfigurationError(
+                "the file of the setting core.signing_key is no Ed25519 private key in PEM")
+        }
+        var certificate: HTTPClient.ClientCertificate?
+        if let chain = core.certificate, let key = core.key {
+            certificate = .init(certificateFile: chain.text, keyFile: key.text)
+        }
+        let client = try HTTPClient(
+            HTTPClient.Options(
+                connectTimeout: .seconds(2), totalTimeout: .seconds(10),
+                authoritiesFile: core.ca?.text, clientCertificate: certificate,
+                plainHTTP: .toLoopbackOnly, slots: delivery.slots))
+        guard let url = HTTPURL(text),
+            let signer = MessageSigner(key: key, keyID: keyID, entropy: .openSSL),
+            let link = CoreBankingLink(
+                url: url, signer: signer, retry: .standard, entropy: .openSSL,
+                transport: { request throws(TransportFailure) in try await client.send(request) })
+        else { throw ConfigurationError("core.url or core.signing_key_id cannot be used") }
+        let outcomes = DeliveryOutcomes(metrics)
+        return DeliveryWorker(
+            queue: queue,
+            options: .init(
+                slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
+            deliver: { await link.deliver($0) }, sleep: { await pause($0) },
+            report: { outcomes.note($0) })
+    }
+}
+
+/// Counts what the delivery worker tells, and logs what a person should look at.
+private struct DeliveryOutcomes: Sendable {
+    private let settled: Counters
+    private let causes: Counters
+
+    init(_ metrics: Metrics) {
+        settled = metrics.counters(
+            "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
+            labels: [
+                Metrics.Label(
+                    "outcome",
+                    [
+                        "executed", "refused", "delivered", "retry", "unknown", "lease_lost",
+                        "queue_failed",
+                    ])
+            ])
+        causes = metrics.counters(
+            "countersign_deliveries_unsettled_total",
+            help: "Deliveries that settled nothing, by cause.",
+            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+    }
+
+    func note(_ event: DeliveryWorker.Event) {
+        switch event {
+        case .settled(.executed): settled.increment("executed")
+        case .settled(.refused): settled.increment("refused")
+        case .settled(.delivered): settled.increment("delivered")
+        case .settled(.retry(_, let cause)):
+            settled.increment("retry")
+            causes.increment(cause.rawValue)
+            Log.event(.deliveryRetried, .code("cause", checking: cause.rawValue))
+        case .settled(.unknown(_, let cause)):
+            settled.increment("unknown")
+            causes.increment(cause.rawValue)
+            Log.event(.deliveryUnknown, .code("cause", checking: cause.rawValue))
+        case .leaseLost: settled.increment("lease_lost")
+        case .queueFailed: settled.increment("queue_failed")
+        }
+    }
+}

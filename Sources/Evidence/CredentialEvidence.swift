@@ -1,0 +1,160 @@
+package import Countersign
+
+/// What is recorded of a customer's keys, with all that a stranger needs to verify it again.
+package enum CredentialEvidence {
+    /// A registered key: the proof of its possession and who vouched for it. The first of its chain.
+    package static func enrolled(
+        _ credential: NewCredential, on context: EnrolmentContext
+    ) -> [EvidenceDraft] {
+        let recorded = credential.recorded
+        var body: [JSON.Member] = [
+            .init("client_id", .string(credential.command.client.text)),
+            .init("enrolment_id", .string(context.enrolment.id.text)),
+            .init("kind", .string(recorded.kind.rawValue)),
+            .init("label", .string(recorded.label)),
+            .init("public_key", .string(Base64.encodeURL(credential.registration.publicKey))),
+            .init("message", .string(Base64.encodeURL(context.enrolment.message))),
+            .init("proof", credential.command.offered.evidence),
+            .init("attestation", recorded.attestation.evidence),
+            .init("assurance", .optional(recorded.assurance)),
+            .init("backup_eligible", .bool(recorded.backupEligible)),
+            .init("backup_state", .bool(recorded.backupState)),
+            .init("enrolled_at", .string(recorded.createdAt.text)),
+        ]
+        if let passkey = credential.registration.passkey {
+            body.append(.init("sign_count", .integer(Int64(passkey.signCount))))
+        }
+        body.append(.init("authorization", authorization(credential, context)))
+        var drafts = [
+            EvidenceDraft(
+                .credentialEnrolled, credential: recorded.id, outcome: "active",
+                body: .object(body))
+        ]
+        if case .credential(let vouching) = credential.vouching {
+            drafts.append(
+                EvidenceDraft(
+                    .credentialAuthorized, credential: vouching.credential.id,
+                    body: [
+                        "credential_id": .string(recorded.id.text),
+                        "challenge_id": .string(vouching.authorization.id.text),
+                    ]))
+        }
+        return drafts
+    }
+
+    /// An enrolment that failed: all bytes that came, the reason, and what the count made of it.
+    package static func failed(
+        _ failed: FailedEnrolment, on context: EnrolmentContext
+    ) -> [EvidenceDraft] {
+        var body: [JSON.Member] = [
+            .init("client_id", .string(failed.command.client.text)),
+            .init("enrolment_id", .string(context.enrolment.id.text)),
+            .init("message", .string(Base64.encodeURL(context.enrolment.message))),
+            .init("stage", .string(failed.fault.stage)),
+            .init("reason", .string(failed.fault.code)),
+            .init("proof", failed.command.offered.evidence),
+            .init("authorization", claim(failed.command.authorization, context)),
+            .init("counted", .bool(failed.countsAgainst != nil)),
+        ]
+        if failed.countsAgainst != nil {
+            body.append(
+                .init("failures", ["customer": .integer(Int64(context.standing.failures + 1))]))
+        }
+        var drafts = [
+            EvidenceDraft(
+                failed.fault == .tampered ? .tamperDetected : .attemptFailed,
+                credential: failed.countsAgainst == nil ? nil : context.voucher?.id,
+                outcome: failed.fault.code, body: .object(body))
+        ]
+        if let until = failed.locksUntil {
+            drafts.append(EvidenceDraft(.customerLocked, body: ["until": .string(until.text)]))
+        }
+        return drafts
+    }
+
+    /// The end of a key, and of everything that it approved and that was not yet sent.
+    package static func revoked(
+        reason: String, client: ID<Client>, on context: RevocationContext
+    ) -> [EvidenceDraft] {
+        let actions = context.openActions.map(\.id)
+        return [
+            EvidenceDraft(
+                .credentialRevoked, credential: context.credential.id, outcome: "revoked",
+                body: [
+                    "client_id": .string(client.text), "reason": .string(reason),
+                    "cancelled_actions": .array(actions.map { .string($0.text) }),
+                ])
+        ] + actions.map { ActionEvidence.cancelled($0, reason: "credential_revoked") }
+    }
+
+    /// Who vouched, with the bytes that prove it.
+    private static func authorization(
+        _ credential: NewCredential, _ context: EnrolmentContext
+    ) -> JSON {
+        let claim = claim(credential.command.authorization, context)
+        guard case .credential(let vouching) = credential.vouching,
+            case .object(let members) = claim
+        else { return claim }
+        let voucher = vouching.credential
+        return .object(
+            members + [
+                .init("public_key", .string(Base64.encodeURL(voucher.publicKey))),
+                .init("enrolment_evidence_id", .string(voucher.evidenceID.text)),
+            ])
+    }
+
+    /// What came to vouch, byte for byte, and the question that it answers.
+    private static func claim(
+        _ authorization: EnrolmentAuthorization, _ context: EnrolmentContext
+    ) -> JSON {
+        switch authorization {
+        case .none: ["kind": "none"]
+        // The whole token: header, claims and signature, to be verified again with the bank's key.
+        case .scaToken(let token): ["kind": "sca_token", "token": .string(token)]
+        case .assertion(let challenge, let assertion):
+            [
+                "kind": "assertion",
+                "challenge_id": .string(challenge.text),
+                "message": .optional(
+                    context.authorization.map { Base64.encodeURL($0.message) }),
+                "assertion": assertion.evidence,
+            ]
+        }
+    }
+}
+
+extension RecordedCredential.Attestation {
+    fileprivate var evidence: JSON {
+        ["verdict": .string(verdict), "format": .optional(format)]
+    }
+}
+
+extension OfferedCredential {
+    /// The key and the proof as they came.
+    package var evidence: JSON {
+        switch self {
+        case .deviceKey(let offered):
+            [
+                "kind": .string(CredentialKind.deviceKey.rawValue),
+                "public_key": .string(offered.publicKey),
+                "signature": .string(Base64.encodeURL(offered.signature)),
+                "platform": .optional(offered.platform?.text),
+                "attestation": offered.attestation.map { attestation in
+                    [
+                        "format": .string(attestation.format),
+                        "certificates": .array(
+                            attestation.certificates.map { .string(Base64.encodeURL($0)) }),
+                    ]
+                } ?? .null,
+            ]
+        case .passkey(let offered):
+            [
+                "kind": .string(CredentialKind.passkey.rawValue),
+                "passkey_id": .string(Base64.encodeURL(offered.rawID)),
+                "client_data_json": .string(Base64.encodeURL(offered.clientDataJSON)),
+                "attestation_object": .string(Base64.encodeURL(offered.attestationObject)),
+                "transports": .array(offered.transports.map { .string($0) }),
+            ]
+        }
+    }
+}

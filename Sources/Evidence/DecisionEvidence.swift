@@ -1,0 +1,236 @@
+package import Countersign
+
+/// What is recorded of a decision, with all that a stranger needs to verify it again.
+package enum DecisionEvidence {
+    /// An approval: the signed bytes, the proof, the key, and how the policy decided on what.
+    package static func approved(
+        _ signed: SignedRuling, _ allowance: Allowance, on context: DecisionContext
+    ) -> [EvidenceDraft] {
+        let id = context.action.id
+        var verdict: [JSON.Member] = [
+            .init("outcome", "allowed"), .init("hold", allowance.hold?.json ?? .null),
+            .init("reservations", .array(allowance.reservations.map(\.json))),
+        ]
+        if let until = allowance.contactHoldUntil {
+            verdict.append(.init("contact_hold_until", .string(until.text)))
+        }
+        var drafts = [
+            EvidenceDraft(
+                .actionApproved, action: id, credential: signed.credential.id,
+                policy: context.policy.digest, outcome: "approved",
+                body: body(signed, context, verdict: .object(verdict)))
+        ]
+        if let hold = allowance.hold {
+            drafts.append(
+                EvidenceDraft(.actionHeld, action: id, outcome: "held", body: ["hold": hold.json]))
+        }
+        if let times = allowance.payeeTimes, case .newPayee(let newPayee) = context.action.content {
+            drafts.append(
+                EvidenceDraft(
+                    .payeeAdded, action: id,
+                    body: [
+                        "payee": newPayee.payee.json,
+                        "usable_at": .string(times.usableAt.text),
+                        "new_until": .string(times.newUntil.text),
+                    ]))
+        }
+        return drafts
+    }
+
+    /// A signed rejection.
+    package static func rejected(
+        _ signed: SignedRuling, on context: DecisionContext
+    ) -> [EvidenceDraft] {
+        [
+            EvidenceDraft(
+                .actionRejected, action: context.action.id, credential: signed.credential.id,
+                outcome: "rejected", body: body(signed, context, verdict: nil))
+        ]
+    }
+
+    /// A rejection without a signature; the record says so.
+    package static func rejectedUnsigned(
+        _ reason: RejectionReason, on context: DecisionContext
+    ) -> [EvidenceDraft] {
+        [
+            EvidenceDraft(
+                .actionRejected, action: context.action.id, outcome: "rejected",
+                body: ["signed": .bool(false), "reason": .string(reason.rawValue)])
+        ]
+    }
+
+    /// A good proof of something that the policy does not allow.
+    package static func refused(
+        _ signed: SignedRuling, _ refusal: PolicyRefusal, on context: DecisionContext
+    ) -> [EvidenceDraft] {
+        [
+            EvidenceDraft(
+                .actionRefused, action: context.action.id, credential: signed.credential.id,
+                policy: context.policy.digest, outcome: refusal.word,
+                body: body(signed, context, verdict: refusal.json))
+        ]
+    }
+
+    /// A proof that was not believed: all its bytes, the reason, and what the counts made of it.
+    package static func failed(
+        _ attempt: FailedAttempt, on context: DecisionContext
+    ) -> [EvidenceDraft] {
+        let id = context.action.id
+        var drafts = [
+            EvidenceDraft(
+                .attemptFailed, action: id, credential: context.credential?.id,
+                outcome: attempt.reason.code,
+                body: [
+                    "challenge_id": .string(attempt.challenge.id.text),
+                    "reason": .string(attempt.reason.code),
+                    "failures": [
+                        "challenge": .integer(Int64(attempt.challenge.failures + 1)),
+                        "action": .integer(Int64(context.actionFailures + 1)),
+                        "customer": .integer(Int64(context.customer.failures + 1)),
+                    ],
+                    "assertion": attempt.assertion.evidence,
+                ])
+        ]
+        if attempt.failsAction {
+            drafts.append(
+                EvidenceDraft(
+                    .actionFailed, action: id, outcome: "failed",
+                    body: ["reason": "attempts_exhausted"]))
+        }
+        if let until = attempt.locksUntil {
+            drafts.append(
+                EvidenceDraft(.customerLocked, body: ["until": .string(until.text)]))
+        }
+        return drafts
+    }
+
+    /// A stored message that does not say what the stored action says: both, as they were found.
+    package static func tampered(on context: DecisionContext) -> [EvidenceDraft] {
+        [
+            EvidenceDraft(
+                .tamperDetected, action: context.action.id, outcome: "refused",
+                body: [
+                    "found": context.action.content.json,
+                    "found_is_valid": .bool(context.actionIsIntact),
+                    "approve_message": .optional(
+                        context.challenge.map { Base64.encodeURL($0.approveMessage) }),
+                    "reject_message": .optional(
+                        context.challenge.map { Base64.encodeURL($0.rejectMessage) }),
+                ])
+        ]
+    }
+
+    private static func body(
+        _ signed: SignedRuling, _ context: DecisionContext, verdict: JSON?
+    ) -> JSON {
+        var members: [JSON.Member] = [
+            .init("signed", .bool(true)),
+            .init("challenge_id", .string(signed.challenge.id.text)),
+            .init("message", .string(Base64.encodeURL(signed.message))),
+            .init("assertion", signed.assertion.evidence),
+            .init("public_key", .string(Base64.encodeURL(signed.credential.publicKey))),
+            .init("enrolment_evidence_id", .string(signed.credential.evidenceID.text)),
+            .init("decided_at", .string(context.at.text)),
+        ]
+        if let verdict {
+            members.append(
+                .init(
+                    "policy",
+                    [
+                        "version": .integer(Int64(context.policy.version)),
+                        "digest": .string(context.policy.digest.hex),
+                        "inputs": signed.state.json,
+                        "verdict": verdict,
+                    ]))
+        }
+        return .object(members)
+    }
+}
+
+extension UnverifiedAssertion {
+    /// The assertion's bytes as they came, in base64url.
+    package var evidence: JSON {
+        switch self {
+        case .deviceKey(let credential, let signature):
+            [
+                "kind": .string(CredentialKind.deviceKey.rawValue),
+                "credential_id": .string(credential.text),
+                "signature": .string(Base64.encodeURL(signature)),
+            ]
+        case .passkey(let passkey):
+            [
+                "kind": .string(CredentialKind.passkey.rawValue),
+                "passkey_id": .string(Base64.encodeURL(passkey.rawID)),
+                "client_data_json": .string(Base64.encodeURL(passkey.clientDataJSON)),
+                "authenticator_data": .string(Base64.encodeURL(passkey.authenticatorData)),
+                "signature": .string(Base64.encodeURL(passkey.signature)),
+                "user_handle": .optional(passkey.userHandle.map(Base64.encodeURL)),
+            ]
+        }
+    }
+}
+
+extension RecordedState {
+    /// What the policy looked at: enough to decide again.
+    package var json: JSON {
+        [
+            "at": .string(at.text),
+            "bank_day": .string(bankDay),
+            "contact_hold_until": .optional(contactHoldUntil?.text),
+            "credential_kind": .string(credentialKind.rawValue),
+            "credential_created_at": .string(credentialCreatedAt.text),
+            "payee": payee.map { payee in
+                [
+                    "id": .string(payee.id.text),
+                    "usable_at": .string(payee.usableAt.text),
+                    "new_until": .string(payee.newUntil.text),
+                    "first_executed_at": .optional(payee.firstExecutedAt?.text),
+                ]
+            } ?? .null,
+            "used_today": .string(String(usedToday)),
+            "used_while_new": .string(String(usedWhileNew)),
+        ]
+    }
+}
+
+extension Reservation {
+    /// What is counted against which cap, in minor units.
+    package var json: JSON {
+        [
+            "dimension": .string(dimension),
+            "window_start": .string(windowStart),
+            "amount": .string(String(amount)),
+            "cap": .string(String(cap)),
+        ]
+    }
+}
+
+extension PolicyRefusal {
+    /// One word for the rule that refused.
+    package var word: String {
+        switch self {
+        case .credentialNotAllowed: "credential_not_allowed"
+        case .payeeUnknown: "payee_unknown"
+        case .payeeNotUsable: "payee_not_usable"
+        case .currencyNotAllowed: "currency_not_allowed"
+        case .limitExceeded(let limit, _, _): limit.rawValue
+        }
+    }
+
+    fileprivate var json: JSON {
+        var members: [JSON.Member] = [
+            .init("outcome", "refused"), .init("rule", .string(word)),
+        ]
+        switch self {
+        case .credentialNotAllowed(let allowed):
+            members.append(.init("allowed", .array(allowed.map { .string($0.rawValue) })))
+        case .payeeUnknown, .currencyNotAllowed: break
+        case .payeeNotUsable(let usableAt):
+            members.append(.init("usable_at", .string(usableAt.text)))
+        case .limitExceeded(_, let allowed, let window):
+            members.append(.init("allowed", .string(allowed.decimal)))
+            members.append(.init("window", .optional(window)))
+        }
+        return .object(members)
+    }
+}

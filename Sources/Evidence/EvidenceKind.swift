@@ -1,0 +1,30 @@
+/// What a record of evidence tells of; the raw value is its word in leaves, queries and docs.
+///
+/// The list is data: a reader keeps a kind that it does not know.
+package enum EvidenceKind: String, CaseIterable, Sendable {
+    case actionCreated = "action.created"
+    case challengeIssued = "challenge.issued"
+    case attemptFailed = "attempt.failed"
+    case actionApproved = "action.approved"
+    case actionRejected = "action.rejected"
+    case actionRefused = "action.refused"
+    case actionCancelled = "action.cancelled"
+    case actionExpired = "action.expired"
+    case actionFailed = "action.failed"
+    case actionHeld = "action.held"
+    case actionReleased = "action.released"
+    case orderExecuted = "order.executed"
+    case orderRefused = "order.refused"
+    case orderUnknown = "order.unknown"
+    case credentialEnrolled = "credential.enrolled"
+    /// A credential vouched for another one.
+    case credentialAuthorized = "credential.authorized"
+    case credentialRevoked = "credential.revoked"
+    case customerLocked = "customer.locked"
+    case payeeAdded = "payee.added"
+    case payeeImported = "payee.imported"
+    case policyPublished = "policy.published"
+    case clientAdded = "client.added"
+    case evidenceRead = "evidence.read"
+    case tamperDetected = "tamper.detected"
+}

@@ -1,0 +1,123 @@
+package import Countersign
+internal import Crypto
+internal import FoundationEssentials
+
+/// What is wrong with a stored record; the raw value is what `evidence verify` prints.
+package enum EvidenceFault: String, Error, Sendable {
+    case leafHash = "the leaf does not have the stored hash"
+    case leafForm = "the leaf is not of a known form"
+    case columns = "the leaf does not say what the columns say"
+    case body = "the body cannot be opened or is not what the leaf commits to"
+    case erased = "the body was erased"
+    case message = "the signed message is not about this action"
+    case publicKey = "the public key cannot be read"
+    case challenge = "the passkey signed another challenge"
+    case signature = "the signature does not verify"
+    case chain = "the chain of the action or the credential is broken"
+}
+
+/// Checks stored records again from their raw bytes, believing nothing that the service said.
+package struct EvidenceVerifier: Sendable {
+    private let keyEncryption: KeyEncryptionKey
+
+    package init(keyEncryption: KeyEncryptionKey) { self.keyEncryption = keyEncryption }
+
+    /// What was checked of one record.
+    package enum Finding: Hashable, Sendable {
+        /// Leaf, columns and body agree; the record holds no signature.
+        case intact
+        /// And the customer's signature verifies with the stored key.
+        case signatureVerified
+    }
+
+    /// Checks one record by itself.
+    ///
+    /// - Throws: ``EvidenceFault``, the first that applies.
+    package func verify(_ record: StoredEvidence) throws(EvidenceFault) -> Finding {
+        guard EvidenceSealer.leafHash(record.leaf).bytes == record.leafHash else {
+            throw .leafHash
+        }
+        guard let leaf = EvidenceLeaf(decoding: record.leaf) else { throw .leafForm }
+        guard leaf.id == record.id, leaf.kind == record.kind, leaf.subject == record.subject,
+            leaf.action?.of == record.action?.text,
+            leaf.credential?.of == record.credential?.text,
+            leaf.bodyCommitment.bytes == record.bodyCommitment
+        else { throw .columns }
+        if record.body == nil { throw .erased }
+        guard let bytes = record.openBody(with: keyEncryption),
+            let body = try? JSONDecoder().decode(JSON.self, from: Data(bytes))
+        else { throw .body }
+        guard body["signed"] == .bool(true) else { return .intact }
+        try verifySignature(body, of: leaf)
+        return .signatureVerified
+    }
+
+    private func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
+        guard let message = bytes("message", of: body),
+            let decoded = SignedMessage(decoding: message),
+            decoded.actionID.text == leaf.action?.of,
+            (decoded.decision == .reject) == (leaf.kind == EvidenceKind.actionRejected.rawValue)
+        else { throw .message }
+        let key: P256PublicKey
+        do throws(KeyError) {
+            key = try P256PublicKey(spki: bytes("public_key", of: body) ?? [])
+        } catch { throw .publicKey }
+        guard let assertion = body["assertion"], let signature = bytes("signature", of: assertion)
+        else { throw .signature }
+        switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
+        case .deviceKey:
+            guard key.isValid(signature: signature, for: message) else { throw .signature }
+        case .passkey:
+            guard let clientData = bytes("client_data_json", of: assertion),
+                let authenticatorData = bytes("authenticator_data", of: assertion),
+                let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
+                data["type"]?.text == "webauthn.get",
+                data["challenge"]?.text.flatMap({ Base64.decodeURL($0) }) == sha256(message).bytes
+            else { throw .challenge }
+            let signed = authenticatorData + sha256(clientData).bytes
+            guard key.isValid(signature: signature, for: signed) else { throw .signature }
+        case nil: throw .signature
+        }
+    }
+
+    private func bytes(_ name: String, of json: JSON) -> Bytes? {
+        json[name]?.text.flatMap { Base64.decodeURL($0) }
+    }
+
+    /// Checks that records continue the chains they name, without a gap and without a fork.
+    ///
+    /// - Parameter records: All records of some actions and credentials, in any order.
+    /// - Returns: The IDs of the records that do not continue their chain.
+    package static func brokenLinks(in records: [StoredEvidence]) -> [ID<Countersign.Evidence>] {
+        struct Place {
+            let record: ID<Countersign.Evidence>
+            let link: EvidenceLeaf.Link
+            let hash: Digest
+        }
+        var chains: [String: [Place]] = [:]
+        var broken: [ID<Countersign.Evidence>] = []
+        for record in records {
+            guard let leaf = EvidenceLeaf(decoding: record.leaf) else {
+                broken.append(record.id)
+                continue
+            }
+            let hash = EvidenceSealer.leafHash(record.leaf)
+            for link in [leaf.action, leaf.credential].compactMap(\.self) {
+                chains[link.of, default: []].append(
+                    Place(record: record.id, link: link, hash: hash))
+            }
+        }
+        for chain in chains.values {
+            var head = ChainHead.empty
+            for place in chain.sorted(by: { $0.link.sequence < $1.link.sequence }) {
+                if place.link.sequence != head.length + 1
+                    || place.link.previous != head.leafHash?.hex ?? ""
+                {
+                    broken.append(place.record)
+                }
+                head = ChainHead(length: place.link.sequence, leafHash: place.hash)
+            }
+        }
+        return broken
+    }
+}

@@ -1,0 +1,69 @@
+package import Countersign
+
+/// One record as it lies in the database.
+package struct StoredEvidence: Sendable {
+    package let id: ID<Countersign.Evidence>
+    package let kind: String
+    package let action: ID<Action>?
+    package let subject: ID<Subject>
+    package let credential: ID<Credential>?
+    package let leaf: Bytes
+    package let leafHash: Bytes
+    package let bodyCommitment: Bytes
+    package let recordedAt: Instant
+    /// `nil` once the customer was erased.
+    package let body: EncryptedBody?
+
+    /// The encrypted body and what is needed to open it.
+    package struct EncryptedBody: Sendable {
+        package let salt: Bytes
+        package let nonce: Bytes
+        package let ciphertext: Bytes
+        /// The subject's data key, wrapped.
+        package let wrappedKey: Bytes
+
+        package init(salt: Bytes, nonce: Bytes, ciphertext: Bytes, wrappedKey: Bytes) {
+            self.salt = salt
+            self.nonce = nonce
+            self.ciphertext = ciphertext
+            self.wrappedKey = wrappedKey
+        }
+    }
+
+    package init(
+        id: ID<Countersign.Evidence>, kind: String, action: ID<Action>?, subject: ID<Subject>,
+        credential: ID<Credential>?, leaf: Bytes, leafHash: Bytes, bodyCommitment: Bytes,
+        recordedAt: Instant, body: EncryptedBody?
+    ) {
+        self.id = id
+        self.kind = kind
+        self.action = action
+        self.subject = subject
+        self.credential = credential
+        self.leaf = leaf
+        self.leafHash = leafHash
+        self.bodyCommitment = bodyCommitment
+        self.recordedAt = recordedAt
+        self.body = body
+    }
+
+    /// The same record without its body: all that a chain needs.
+    package var withoutBody: StoredEvidence {
+        StoredEvidence(
+            id: id, kind: kind, action: action, subject: subject, credential: credential,
+            leaf: leaf, leafHash: leafHash, bodyCommitment: bodyCommitment,
+            recordedAt: recordedAt, body: nil)
+    }
+
+    /// Opens the body and checks it against its commitment.
+    ///
+    /// - Returns: The body's bytes exactly as they were sealed; `nil` when it was erased, cannot be
+    ///   decrypted, or is not what the leaf commits to.
+    package func openBody(with keyEncryption: KeyEncryptionKey) -> Bytes? {
+        guard let body, let key = keyEncryption.unwrap(body.wrappedKey, for: subject),
+            let plain = key.open(body.ciphertext, of: id, nonce: body.nonce),
+            EvidenceSealer.commitment(to: plain, salt: body.salt).bytes == bodyCommitment
+        else { return nil }
+        return plain
+    }
+}

@@ -1,0 +1,112 @@
+package import Countersign
+package import Evidence
+
+/// What the operator does from the command line: clients, existing payees, first evidence.
+package struct Administration: Sendable {
+    private let database: Database
+    private let sealer: EvidenceSealer
+    private let subjects: SubjectMaker
+    private let service: ServiceSubject
+
+    /// - Parameter database: As the role `countersign_operator`, or an administrator.
+    package init(
+        database: Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey,
+        entropy: EntropySource
+    ) {
+        self.database = database
+        self.sealer = sealer
+        subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: entropy)
+        service = ServiceSubject(
+            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: entropy)
+    }
+
+    /// Adds a client with its first key, or bound to a certificate.
+    ///
+    /// - Parameters:
+    ///   - id: A fresh ID.
+    ///   - name: 1 to 64 of `[A-Za-z0-9._-]`.
+    ///   - role: What it may do.
+    ///   - keyDigest: SHA-256 of its key; `nil` when it only uses a certificate.
+    ///   - subjectAlternativeName: Of its certificate, such as `DNS:core.bank.example`.
+    /// - Returns: `false` when the name, or the certificate's, is taken.
+    /// - Throws: ``StoreFailure``.
+    package func addClient(
+        _ id: ID<Client>, name: String, role: AuthenticatedClient.Role, keyDigest: Digest?,
+        subjectAlternativeName: String?
+    ) async throws(StoreFailure) -> Bool {
+        let evidence = try await service.seal([
+            ServiceEvidence.added(client: id, name: name, role: role)
+        ])
+        let status = try await database.run { connection throws(PostgresError) in
+            try connection.status(
+                .addClient,
+                [
+                    .id(id), .text(name), .text(role.rawValue), .digest(keyDigest),
+                    .text(subjectAlternativeName), .json(evidence),
+                ])
+        }
+        return status == "added"
+    }
+
+    /// Imports an existing payee of the bank: established from the start.
+    ///
+    /// - Returns: `false` when the account is an active payee of the customer already.
+    /// - Throws: ``StoreFailure``.
+    package func importPayee(
+        _ identity: PayeeIdentity, alias: DisplayText, of customer: CustomerID
+    ) async throws(StoreFailure) -> Bool {
+        let known = try await customerKey(customer)
+        let payee = ID<Payee>(at: known.at, random: subjects.entropy(10))
+        let evidence = try sealer.entries(
+            [ServiceEvidence.imported(payee: payee, identity)], subject: known.subject,
+            wrappedKey: known.wrapped, at: known.at, heads: ChainHeads()
+        ).json
+        let status = try await database.run { connection throws(PostgresError) in
+            try connection.status(
+                .importPayee,
+                [
+                    .id(known.subject), .id(payee), .text(identity.account.text),
+                    .text(identity.name.text), .text(alias.text), .instant(known.at),
+                    .json(evidence),
+                ])
+        }
+        return status == "imported"
+    }
+
+    /// Records the publication of policies that came with a migration.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func recordPolicies() async throws(StoreFailure) {
+        let drafts = try await database.run { connection throws(PostgresError) in
+            try connection.execute(.unpublishedPolicies, []).map { row throws(PostgresError) in
+                ServiceEvidence.published(
+                    version: try row["version"], digest: try row["digest"],
+                    document: try row["document"])
+            }
+        }
+        try await service.record(drafts)
+    }
+
+    private typealias CustomerKey = (subject: ID<Subject>, wrapped: Bytes, at: Instant)
+
+    private func customerKey(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey {
+        if let found = try await loadCustomer(customer) { return found }
+        let (subject, wrapped) = subjects.make()
+        try await database.run { connection throws(PostgresError) in
+            _ = try connection.execute(
+                .ensureCustomer, [.text(customer.text), .id(subject), .bytes(wrapped)])
+        }
+        guard let found = try await loadCustomer(customer) else {
+            throw .internalFailure(code: "customer")
+        }
+        return found
+    }
+
+    private func loadCustomer(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey? {
+        try await database.run { connection throws(PostgresError) in
+            let rows = try connection.execute(.loadCustomer, [.text(customer.text)])
+            guard let row = try rows.single() else { return nil }
+            return (try row["subject_id"], try row["wrapped"], try row["now"])
+        }
+    }
+}

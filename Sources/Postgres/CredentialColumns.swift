@@ -1,0 +1,122 @@
+import Countersign
+
+extension CustomerStanding {
+    /// Reads the columns that every load of a customer has.
+    init(_ row: Row) throws(PostgresError) {
+        self.init(failures: try row["customer_failures"], lockedUntil: try row["locked_until"])
+    }
+}
+
+extension CustomerVersion {
+    /// Reads the columns that every load of a customer has.
+    init(_ row: Row) throws(PostgresError) {
+        self.init(
+            subject: try row["subject_id"], version: try row["customer_version"],
+            wrappedKey: try row["wrapped"])
+    }
+}
+
+extension OpeningContext {
+    /// Reads a row of `load_enrolment_opening`.
+    init(_ row: Row, policy: Policy) throws(PostgresError) {
+        self.init(
+            at: try row["now"], policy: policy, standing: try CustomerStanding(row),
+            customer: try CustomerVersion(row), passkeys: try hexadecimals("passkeys", row),
+            userHandle: try row["user_handle"])
+    }
+}
+
+extension EnrolmentContext {
+    /// Reads a row of `load_enrolment`.
+    init(_ row: Row, policy: Policy) throws(PostgresError) {
+        var voucherHead: ChainHead?
+        if let length: Int = try row["credential_seq"] {
+            voucherHead = ChainHead(length: length, leafHash: try row["credential_head"])
+        }
+        let possession: Possession =
+            try row["has_credentials"] ? .active : try row["had_credentials"] ? .former : .none
+        self.init(
+            at: try row["now"], policy: policy, standing: try CustomerStanding(row),
+            customer: try CustomerVersion(row), enrolment: try RecordedEnrolment(row),
+            authorization: try RecordedAuthorization(loaded: row),
+            voucher: try RegisteredCredential(loaded: row), voucherHead: voucherHead,
+            possession: possession, passkeys: try hexadecimals("passkeys", row))
+    }
+}
+
+extension RecordedEnrolment {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["enrolment_id"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) },
+            kind: try word("enrolment_kind", row, CredentialKind.init),
+            label: try row["enrolment_label"], userHandle: try row["enrolment_user_handle"],
+            message: try row["enrolment_message"], createdAt: try row["enrolment_created_at"],
+            expiresAt: try row["enrolment_expires_at"], isSpent: try row["enrolment_is_spent"])
+    }
+}
+
+extension RecordedAuthorization {
+    /// Reads the question of a load; `nil` when the request named none of this enrolment.
+    fileprivate init?(loaded row: Row) throws(PostgresError) {
+        guard let id: ID<Challenge> = try row["authorization_id"] else { return nil }
+        self.init(
+            id: id, message: try row["authorization_message"],
+            expiresAt: try row["authorization_expires_at"],
+            isSpent: try row["authorization_is_spent"], keyDigest: try row["key_digest"])
+    }
+}
+
+extension RecordedCredential {
+    /// Reads the columns that `list_credentials` and `load_credential_revocation` share.
+    init(_ row: Row, _ rules: PolicyRules) throws(PostgresError) {
+        let kind = try word("kind", row, CredentialKind.init)
+        let createdAt: Instant = try row["created_at"]
+        self.init(
+            id: try row["id"], customerID: try word("customer_id", row) { try? CustomerID($0) },
+            kind: kind, status: try word("status", row, Status.init), label: try row["label"],
+            createdAt: createdAt,
+            usableAt: rules.usableAt(createdAt: createdAt, now: try row["now"]),
+            revokedAt: try row["revoked_at"],
+            attestation: Attestation(
+                verdict: try row["attestation_verdict"], format: try row["attestation_format"]),
+            backupEligible: try row["backup_eligible"], backupState: try row["backup_state"],
+            // No attestation is verified yet that would let more be said.
+            assurance: kind.unattestedAssurance)
+    }
+}
+
+extension RevocationContext {
+    /// Reads a row of `load_credential_revocation`.
+    init(_ row: Row, policy: Policy) throws(PostgresError) {
+        let openActions: String = try row["open_actions"]
+        self.init(
+            at: try row["now"], credential: try RecordedCredential(row, policy.rules),
+            customer: try CustomerVersion(row),
+            head: ChainHead(
+                length: try row["credential_seq"], leafHash: try row["credential_head"]),
+            openActions: try openActions.split(separator: ",").map {
+                text throws(PostgresError) in try OpenAction(text)
+            })
+    }
+}
+
+extension RevocationContext.OpenAction {
+    /// Reads `id:length:head`.
+    fileprivate init(_ text: Substring) throws(PostgresError) {
+        let parts = text.split(separator: ":")
+        guard parts.count == 3, let id = ID<Action>(parts[0]), let length = Int(parts[1]),
+            let head = Hex.decode(parts[2]).flatMap(Digest.init)
+        else { throw .malformedColumn("open_actions") }
+        self.init(id: id, head: ChainHead(length: length, leafHash: head))
+    }
+}
+
+/// Reads a column of hexadecimal numbers with commas between.
+private func hexadecimals(_ column: String, _ row: Row) throws(PostgresError) -> [Bytes] {
+    let text: String = try row[column]
+    return try text.split(separator: ",").map { digits throws(PostgresError) in
+        guard let bytes = Hex.decode(digits) else { throw .malformedColumn(column) }
+        return bytes
+    }
+}

@@ -1,0 +1,95 @@
+import Countersign
+
+extension DecisionContext {
+    /// Reads a row of `load_decision`.
+    init(_ row: Row, policy: Policy) throws(PostgresError) {
+        let columns = try ActionColumns(row)
+        let challenge = try Challenge(loaded: row)
+        let signed = challenge.flatMap { SignedMessage(decoding: $0.approveMessage)?.content }
+        let action = try columns.action(orContent: signed)
+        let at: Instant = try row["now"]
+        let credential = try RegisteredCredential(loaded: row)
+        self.init(
+            at: at, action: action, actionIsIntact: columns.content != nil,
+            actionFailures: try row["action_failures"], challenge: challenge,
+            customer: CustomerStanding(
+                failures: try row["customer_failures"], lockedUntil: try row["locked_until"]),
+            credential: credential, decision: try RecordedDecision(loaded: row, action),
+            policy: policy,
+            state: try credential.map { credential throws(PostgresError) in
+                try RecordedState(row, at: at, credential)
+            }, versions: try RecordVersions(row))
+    }
+}
+
+extension RegisteredCredential {
+    /// Reads the credential of a load; `nil` when the assertion names none of this customer's.
+    init?(loaded row: Row) throws(PostgresError) {
+        guard let id: ID<Credential> = try row["credential_id"] else { return nil }
+        let kind = try word("credential_kind", row, CredentialKind.init)
+        let publicKey: Bytes = try row["public_key"]
+        let stored: StoredCredential
+        switch kind {
+        case .deviceKey: stored = .deviceKey(id: id, key: publicKey)
+        case .passkey:
+            let count: Int64 = try row["sign_count"]
+            guard let signCount = UInt32(exactly: count) else {
+                throw .malformedColumn("sign_count")
+            }
+            stored = .passkey(
+                StoredPasskey(
+                    credentialID: try row["passkey_id"], key: publicKey, signCount: signCount,
+                    backupEligible: try row["backup_eligible"], userHandle: try row["user_handle"]))
+        }
+        self.init(
+            id: id, kind: kind, isActive: try row["credential_status"] == "active", stored: stored,
+            publicKey: publicKey, createdAt: try row["credential_created_at"],
+            evidenceID: try row["credential_evidence_id"])
+    }
+}
+
+extension RecordedDecision {
+    /// Reads the decision of a load; `nil` when there is none yet.
+    fileprivate init?(loaded row: Row, _ action: RecordedAction) throws(PostgresError) {
+        guard let outcome: String = try row["decision_outcome"] else { return nil }
+        let authorization: Authorization = outcome == "approved" ? .approved : .rejected
+        self.init(
+            outcome: authorization, challengeID: try row["decision_challenge_id"],
+            assertionDigest: try row["assertion_digest"],
+            action: action.with(
+                authorization: authorization,
+                execution: try word("decision_execution", row, Execution.init),
+                hold: try ActionColumns.hold(row, "decision_hold_until", "decision_hold_rule")),
+            evidenceID: try row["decision_evidence_id"], leafHash: try row["decision_leaf_hash"])
+    }
+}
+
+extension RecordedState {
+    fileprivate init(
+        _ row: Row, at: Instant, _ credential: RegisteredCredential
+    ) throws(PostgresError) {
+        var payee: RecordedPayee?
+        if let id: ID<Payee> = try row["payee_id"] {
+            payee = RecordedPayee(
+                id: id, usableAt: try row["payee_usable_at"], newUntil: try row["payee_new_until"],
+                firstExecutedAt: try row["payee_first_executed_at"])
+        }
+        self.init(
+            at: at, bankDay: try row["bank_day"], contactHoldUntil: try row["contact_hold_until"],
+            credentialKind: credential.kind, credentialCreatedAt: credential.createdAt,
+            payee: payee, usedToday: try row["used_today"], usedWhileNew: try row["used_while_new"])
+    }
+}
+
+extension RecordVersions {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        var credential: ChainHead?
+        if let length: Int = try row["credential_seq"] {
+            credential = ChainHead(length: length, leafHash: try row["credential_head"])
+        }
+        self.init(
+            subject: try row["subject_id"], customer: try row["customer_version"],
+            action: ChainHead(length: try row["action_seq"], leafHash: try row["action_head"]),
+            credential: credential, wrappedKey: try row["wrapped"])
+    }
+}

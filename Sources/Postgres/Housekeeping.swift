@@ -1,0 +1,122 @@
+package import Countersign
+package import Evidence
+
+/// What happens with time: expiry is written, holds end, old keys are forgotten, months get partitions.
+///
+/// Any number of instances may run it; each step compares what it read, so only one of them writes.
+package struct Housekeeping: Sendable {
+    private let database: Database
+    private let sealer: EvidenceSealer
+
+    /// Actions that are looked at in one round.
+    private static var batchMax: Int { 100 }
+
+    package init(database: Database, sealer: EvidenceSealer) {
+        self.database = database
+        self.sealer = sealer
+    }
+
+    /// Writes what is due.
+    ///
+    /// - Returns: How many actions changed; when it is a whole batch, there may be more.
+    /// - Throws: ``StoreFailure``; the next round tries again.
+    package func settleDueActions() async throws(StoreFailure) -> Int {
+        let due = try await database.run { connection throws(PostgresError) in
+            try connection.execute(.dueActions, [.int(Self.batchMax)]).map {
+                row throws(PostgresError) in try DueAction(row)
+            }
+        }
+        var changed = 0
+        for action in due where try await settle(action) { changed += 1 }
+        return changed
+    }
+
+    /// Forgets old idempotency keys and makes the partitions of the months to come.
+    package func tidy() async throws(StoreFailure) {
+        try await database.run { connection throws(PostgresError) in
+            _ = try connection.execute(.forgetIdempotency, [])
+            _ = try connection.execute(.ensurePartitions, [])
+        }
+    }
+
+    /// Whether the partition two months ahead is there, as `/readyz` demands.
+    package func hasPartitions() async throws(StoreFailure) -> Bool {
+        try await database.run { connection throws(PostgresError) in
+            guard let row = try connection.execute(.partitionExists, []).single() else {
+                return false
+            }
+            return try row["present"]
+        }
+    }
+
+    private func settle(_ due: DueAction) async throws(StoreFailure) -> Bool {
+        let evidence = try sealer.entries(
+            [due.draft], subject: due.subject, wrappedKey: due.wrappedKey, at: due.at,
+            heads: ChainHeads(actions: [due.id: due.head])
+        ).json
+        let status = try await database.run { connection throws(PostgresError) in
+            switch due.change {
+            case .expire:
+                try connection.status(
+                    .expireAction,
+                    [.id(due.subject), .id(due.id), .int(due.head.length), .json(evidence)])
+            case .release, .cancel:
+                try connection.status(
+                    .releaseAction,
+                    [
+                        .id(due.subject), .int64(due.customerVersion), .id(due.id),
+                        .int(due.head.length), .bool(due.isCancelled), .json(evidence),
+                    ])
+            }
+        }
+        return status != "lost_race"
+    }
+}
+
+/// An action whose time has come, and what that means for it.
+private struct DueAction: Sendable {
+    enum Change: Sendable {
+        case expire(expiresAt: Instant)
+        case release(Hold)
+        /// Evaluated again at its release, and no longer allowed.
+        case cancel(rule: String)
+    }
+
+    let id: ID<Action>
+    let subject: ID<Subject>
+    let customerVersion: Int64
+    let wrappedKey: Bytes
+    let head: ChainHead
+    let at: Instant
+    let change: Change
+
+    init(_ row: Row) throws(PostgresError) {
+        id = try row["action_id"]
+        subject = try row["subject_id"]
+        customerVersion = try row["customer_version"]
+        wrappedKey = try row["wrapped"]
+        head = ChainHead(length: try row["seq"], leafHash: try row["head"])
+        at = try row["now"]
+        if let hold = try ActionColumns.hold(row, "hold_until", "hold_rule") {
+            let isGone: Bool = try row["credential_is_gone"]
+            change = isGone ? .cancel(rule: "credential_revoked") : .release(hold)
+        } else {
+            change = .expire(expiresAt: try row["expires_at"])
+        }
+    }
+
+    var isCancelled: Bool {
+        switch change {
+        case .cancel: true
+        case .expire, .release: false
+        }
+    }
+
+    var draft: EvidenceDraft {
+        switch change {
+        case .expire(let expiresAt): ActionEvidence.expired(id, expiresAt: expiresAt)
+        case .release(let hold): ActionEvidence.released(id, hold: hold)
+        case .cancel(let rule): ActionEvidence.cancelled(id, reason: rule)
+        }
+    }
+}

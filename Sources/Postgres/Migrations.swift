@@ -1,0 +1,41 @@
+package import Countersign
+import Crypto
+
+/// One file of `sql/migrations`: forward only, never edited once released.
+package struct Migration: Sendable {
+    /// The number in its name; 1, 2, 3 and so on.
+    package let version: Int
+    /// The name of its file without the ending, such as `V0001_evidence`.
+    package let name: String
+    /// Statements that are applied in one transaction.
+    package let sql: String
+    /// SHA-256 of the file.
+    package let digest: Digest
+
+    /// - Parameters:
+    ///   - name: The name of its file without the ending: `V`, four digits, `_`, a word.
+    ///   - sql: The file.
+    package init(_ name: String, _ sql: Bytes) {
+        guard name.hasPrefix("V"), let version = Int(name.dropFirst().prefix { $0 != "_" }) else {
+            preconditionFailure("a migration is named V0001_word")
+        }
+        self.version = version
+        self.name = name
+        self.sql = String(decoding: sql, as: UTF8.self)
+        digest = sha256(sql)
+    }
+}
+
+extension Migration {
+    /// All of `sql/migrations`, in order; a test compares the list with the folder.
+    package static let all = [
+        Migration("V0001_evidence", PackageResources.V0001_evidence_sql),
+        Migration("V0002_parties", PackageResources.V0002_parties_sql),
+        Migration("V0003_actions", PackageResources.V0003_actions_sql),
+        Migration("V0004_action_functions", PackageResources.V0004_action_functions_sql),
+        Migration("V0005_credential_functions", PackageResources.V0005_credential_functions_sql),
+        Migration("V0006_delivery_functions", PackageResources.V0006_delivery_functions_sql),
+        Migration("V0007_first_policy", PackageResources.V0007_first_policy_sql),
+        Migration("V0008_grants", PackageResources.V0008_grants_sql),
+    ]
+}

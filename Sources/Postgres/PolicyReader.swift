@@ -1,0 +1,24 @@
+import Countersign
+import FoundationEssentials
+
+/// Reads policy documents. A published document never changes, so what was read of one is kept by the
+/// digest of its bytes; which one is in force is still asked of the database every time.
+final class PolicyReader: Sendable {
+    private let read = Locked<[Digest: Policy]>([:])
+
+    /// Reads the columns `policy_version`, `policy_digest` and `policy_document`.
+    ///
+    /// - Throws: ``PostgresError/malformedColumn(_:)`` for a document that is not valid: nothing is
+    ///   decided under a policy that cannot be read.
+    func policy(_ row: Row) throws(PostgresError) -> Policy {
+        let digest: Digest = try row["policy_digest"]
+        if let known = read.withLock({ $0[digest] }) { return known }
+        let document: Bytes = try row["policy_document"]
+        guard let json = try? JSONDecoder().decode(JSON.self, from: Data(document)),
+            let rules = try? PolicyRules(document: json)
+        else { throw .malformedColumn("policy_document") }
+        let policy = Policy(version: try row["policy_version"], digest: digest, rules: rules)
+        read.withLock { $0[digest] = policy }
+        return policy
+    }
+}

@@ -1,0 +1,215 @@
+package import Countersign
+import Evidence
+
+extension PostgresActionStore {
+    package func load(
+        action: ID<Action>, challenge: ID<Challenge>?, credential: CredentialReference?
+    ) async throws(StoreFailure) -> DecisionContext? {
+        var credentialID: ID<Credential>?
+        var passkeyID: Bytes?
+        switch credential {
+        case .id(let id): credentialID = id
+        case .passkey(let rawID): passkeyID = rawID
+        case nil: break
+        }
+        let parameters: [Parameter] = [
+            .id(action), .id(challenge), .id(credentialID), .bytes(passkeyID),
+        ]
+        return try await database.run { connection throws(PostgresError) in
+            guard let row = try connection.execute(.loadDecision, parameters).single() else {
+                return nil
+            }
+            return try DecisionContext(row, policy: policies.policy(row))
+        }
+    }
+
+    package func commit(
+        _ ruling: Ruling, on context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        switch ruling {
+        case .answer(let outcome): .done(outcome)
+        case .approve(let signed, let allowance): try await approve(signed, allowance, context)
+        case .reject(let signed): try await reject(signed, context)
+        case .rejectUnsigned(let reason): try await rejectUnsigned(reason, context)
+        case .refuse(let signed, let refusal): try await refuse(signed, refusal, context)
+        case .fail(let attempt): try await fail(attempt, context)
+        case .tampered: try await recordTampering(context)
+        }
+    }
+
+    private func approve(
+        _ signed: SignedRuling, _ allowance: Allowance, _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(
+            DecisionEvidence.approved(signed, allowance, on: context), on: context)
+        let proof = ProofColumns(signed)
+        let payee: JSON? = allowance.payeeTimes.map { times in
+            [
+                // Unique like the challenge that confirmed it.
+                "id": .string(signed.challenge.id.text),
+                "usable_at": .string(times.usableAt.text),
+                "new_until": .string(times.newUntil.text),
+            ]
+        }
+        let reserved = allowance.reservations
+        let status = try await write(
+            .approveAction,
+            guards(signed, context) + [
+                .bytes(proof.signature), .bytes(proof.clientDataJSON),
+                .bytes(proof.authenticatorData), .digest(signed.assertionDigest),
+                .int64(proof.signCount), .bool(proof.backupState), .text(signed.state.bankDay),
+                .instant(allowance.hold?.until), .text(allowance.hold?.rule.rawValue),
+                .textArray(reserved.map(\.dimension)), .dateArray(reserved.map(\.windowStart)),
+                .int64Array(reserved.map(\.amount)), .int64Array(reserved.map(\.cap)),
+                .json(payee?.encoded), .instant(allowance.contactHoldUntil), .json(entries.json),
+            ])
+        let decided = context.action.with(
+            authorization: .approved, execution: allowance.hold == nil ? .ready : .held,
+            hold: allowance.hold)
+        return try result(status, success: "approved") {
+            .decided(decision(.approved, decided, entries[0], signed), replayed: false)
+        }
+    }
+
+    private func reject(
+        _ signed: SignedRuling, _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(DecisionEvidence.rejected(signed, on: context), on: context)
+        let proof = ProofColumns(signed)
+        let status = try await write(
+            .rejectAction,
+            guards(signed, context) + [
+                .digest(signed.assertionDigest), .int64(proof.signCount),
+                .bool(proof.backupState), .json(entries.json),
+            ])
+        let decided = context.action.with(authorization: .rejected, execution: .none, hold: nil)
+        return try result(status, success: "rejected") {
+            .decided(decision(.rejected, decided, entries[0], signed), replayed: false)
+        }
+    }
+
+    private func rejectUnsigned(
+        _ reason: RejectionReason, _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(
+            DecisionEvidence.rejectedUnsigned(reason, on: context), on: context)
+        let status = try await write(
+            .rejectAction,
+            [
+                .id(context.versions.subject), .int64(context.versions.customer),
+                .int(context.policy.version), .id(context.action.id),
+                .int(context.versions.action.length), .null, .null, .null, .instant(context.at),
+                .null, .null, .null, .null, .json(entries.json),
+            ])
+        let decided = context.action.with(authorization: .rejected, execution: .none, hold: nil)
+        return try result(status, success: "rejected") {
+            .decided(decision(.rejected, decided, entries[0], nil), replayed: false)
+        }
+    }
+
+    private func refuse(
+        _ signed: SignedRuling, _ refusal: PolicyRefusal, _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(
+            DecisionEvidence.refused(signed, refusal, on: context), on: context)
+        let proof = ProofColumns(signed)
+        let status = try await write(
+            .refuseAction,
+            guards(signed, context) + [
+                .int64(proof.signCount), .bool(proof.backupState), .json(entries.json),
+            ])
+        return try result(status, success: "refused") { .refused(.policy(refusal)) }
+    }
+
+    private func fail(
+        _ attempt: FailedAttempt, _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(DecisionEvidence.failed(attempt, on: context), on: context)
+        let status = try await write(
+            .recordFailure,
+            [
+                .id(context.versions.subject), .int(context.customer.failures),
+                .id(context.action.id), .int(context.versions.action.length),
+                .id(attempt.challenge.id), .bool(attempt.exhaustsChallenge),
+                .bool(attempt.failsAction), .id(context.credential?.id),
+                .int(context.versions.credential?.length), .instant(attempt.locksUntil),
+                .json(entries.json),
+            ])
+        return try result(status, success: "recorded") { .refused(.authenticationFailed) }
+    }
+
+    private func recordTampering(
+        _ context: DecisionContext
+    ) async throws(StoreFailure) -> CommitResult {
+        let entries = try entries(DecisionEvidence.tampered(on: context), on: context)
+        let status = try await write(
+            .recordTampering,
+            [
+                .id(context.versions.subject), .id(context.action.id),
+                .int(context.versions.action.length), .json(entries.json),
+            ])
+        return try result(status, success: "recorded") { .refused(.authenticationFailed) }
+    }
+
+    /// The parameters by which the three functions for signed rulings compare what was read.
+    private func guards(_ signed: SignedRuling, _ context: DecisionContext) -> [Parameter] {
+        [
+            .id(context.versions.subject), .int64(context.versions.customer),
+            .int(context.policy.version), .id(context.action.id),
+            .int(context.versions.action.length), .id(signed.challenge.id),
+            .id(signed.credential.id), .int(context.versions.credential?.length),
+            .instant(context.at), .bytes(signed.message),
+        ]
+    }
+
+    private func result(
+        _ status: String, success: String, _ outcome: () -> DecisionOutcome
+    ) throws(StoreFailure) -> CommitResult {
+        switch status {
+        case success: .done(outcome())
+        case "lost_race": .lostRace
+        case "tampered": .tampered
+        default: throw .internalFailure(code: "status")
+        }
+    }
+
+    private func decision(
+        _ outcome: Authorization, _ action: RecordedAction, _ entry: SealedEvidence,
+        _ signed: SignedRuling?
+    ) -> RecordedDecision {
+        RecordedDecision(
+            outcome: outcome, challengeID: signed?.challenge.id,
+            assertionDigest: signed?.assertionDigest, action: action, evidenceID: entry.id,
+            leafHash: entry.leafHash)
+    }
+}
+
+/// What a verified proof leaves in columns.
+private struct ProofColumns {
+    let signature: Bytes
+    let clientDataJSON: Bytes?
+    let authenticatorData: Bytes?
+    let signCount: Int64
+    let backupState: Bool
+
+    init(_ signed: SignedRuling) {
+        switch signed.assertion {
+        case .deviceKey(_, let signature):
+            self.signature = signature
+            clientDataJSON = nil
+            authenticatorData = nil
+        case .passkey(let passkey):
+            signature = passkey.signature
+            clientDataJSON = passkey.clientDataJSON
+            authenticatorData = passkey.authenticatorData
+        }
+        switch signed.verified {
+        case .deviceKey:
+            signCount = 0
+            backupState = false
+        case .passkey(let count, _, let state):
+            signCount = Int64(count)
+            backupState = state
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package import Countersign
+package import Evidence
+
+/// Keeps what is to be delivered to core banking, in the rows that the approving transaction wrote.
+package struct PostgresDeliveryQueue: DeliveryQueue {
+    private let database: Database
+    private let sealer: EvidenceSealer
+
+    /// A settlement competes with the customer's own requests for the action's chain.
+    private static var racesMax: Int { 100 }
+
+    package init(database: Database, sealer: EvidenceSealer) {
+        self.database = database
+        self.sealer = sealer
+    }
+
+    package func claim(limit: Int, lease: Seconds) async throws(StoreFailure) -> [Claim] {
+        // Announcements first, so that core banking knows a key before it sees an order signed with it.
+        let announcements = try await database.run { connection throws(PostgresError) in
+            try connection.execute(
+                .claimAnnouncements, [.int(limit), .interval(lease)]
+            ).map { row throws(PostgresError) in try Claim(announcement: row) }
+        }
+        guard announcements.count < limit else { return announcements }
+        let orders = try await database.run { connection throws(PostgresError) in
+            try connection.execute(
+                .claimOrders, [.int(limit - announcements.count), .interval(lease)]
+            ).map { row throws(PostgresError) in try Claim(order: row) }
+        }
+        return announcements + orders
+    }
+
+    package func settle(
+        _ claim: Claim, _ outcome: DeliveryOutcome
+    ) async throws(StoreFailure) -> Bool {
+        switch claim.item {
+        case .order(let order): try await settle(order.actionID, claim, outcome)
+        case .credential(let announcement):
+            try await settle(announcement.credentialID, claim, outcome)
+        }
+    }
+
+    private func settle(
+        _ credential: ID<Credential>, _ claim: Claim, _ outcome: DeliveryOutcome
+    ) async throws(StoreFailure) -> Bool {
+        let token = Parameter.id(claim.leaseToken)
+        switch outcome {
+        case .delivered:
+            return try await done(.settleAnnouncement, [.id(credential), token])
+        case .retry(let after, _), .unknown(let after, _):
+            return try await done(.retryAnnouncement, [.id(credential), token, .interval(after)])
+        case .executed, .refused: preconditionFailure("an announcement has no receipt")
+        }
+    }
+
+    private func settle(
+        _ action: ID<Action>, _ claim: Claim, _ outcome: DeliveryOutcome
+    ) async throws(StoreFailure) -> Bool {
+        let token = Parameter.id(claim.leaseToken)
+        switch outcome {
+        case .delivered: preconditionFailure("an order needs a receipt")
+        case .retry(let after, _):
+            return try await done(.retryOrder, [.id(action), token, .interval(after)])
+        case .unknown(let after, let cause):
+            // Evidence once; asking again later is no news.
+            if claim.phase == .reconcile {
+                return try await done(.retryOrder, [.id(action), token, .interval(after)])
+            }
+            return try await settle(action, ActionEvidence.unknown(action, cause: cause)) {
+                place, evidence in
+                (
+                    .markOrderUnknown,
+                    [
+                        .id(place.subject), .id(action), .int(place.head.length), token,
+                        .interval(after), .json(evidence),
+                    ]
+                )
+            }
+        case .executed(let reference, let raw):
+            let draft = ActionEvidence.executed(action, reference: reference, raw: raw)
+            return try await settle(action, draft) { place, evidence in
+                (
+                    .settleOrder,
+                    [
+                        .id(place.subject), .id(action), .int(place.head.length), token,
+                        .text("executed"), .text(reference), .null, .bytes(raw), .json(evidence),
+                    ]
+                )
+            }
+        case .refused(let reason, let raw):
+            let draft = ActionEvidence.refused(action, reason: reason, raw: raw)
+            return try await settle(action, draft) { place, evidence in
+                (
+                    .settleOrder,
+                    [
+                        .id(place.subject), .id(action), .int(place.head.length), token,
+                        .text("refused"), .null, .text(reason), .bytes(raw), .json(evidence),
+                    ]
+                )
+            }
+        }
+    }
+
+    /// Writes a settlement with its evidence; again when something else continued the chain meanwhile.
+    private func settle(
+        _ action: ID<Action>, _ draft: EvidenceDraft,
+        _ call: (Place, Bytes) -> (Statement, [Parameter])
+    ) async throws(StoreFailure) -> Bool {
+        for _ in 0..<Self.racesMax {
+            guard let place = try await place(of: action) else { return false }
+            let evidence = try sealer.entries(
+                [draft], subject: place.subject, wrappedKey: place.wrappedKey, at: place.at,
+                heads: ChainHeads(actions: [action: place.head]))
+            let (statement, parameters) = call(place, evidence.json)
+            let status = try await database.run { connection throws(PostgresError) in
+                try connection.status(statement, parameters)
+            }
+            switch status {
+            case "settled": return true
+            case "lost_lease": return false
+            default: continue
+            }
+        }
+        throw .unavailable
+    }
+
+    /// Where an action's chain stands.
+    private struct Place {
+        let at: Instant
+        let subject: ID<Subject>
+        let wrappedKey: Bytes
+        let head: ChainHead
+    }
+
+    private func place(of action: ID<Action>) async throws(StoreFailure) -> Place? {
+        try await database.run { connection throws(PostgresError) in
+            guard let row = try connection.execute(.loadSettlement, [.id(action)]).single() else {
+                return nil
+            }
+            return Place(
+                at: try row["now"], subject: try row["subject_id"], wrappedKey: try row["wrapped"],
+                head: ChainHead(length: try row["seq"], leafHash: try row["head"]))
+        }
+    }
+
+    private func done(
+        _ statement: Statement, _ parameters: [Parameter]
+    ) async throws(StoreFailure) -> Bool {
+        try await database.run { connection throws(PostgresError) in
+            guard let row = try connection.execute(statement, parameters).single() else {
+                throw .malformedColumn("done")
+            }
+            return try row["done"]
+        }
+    }
+}
+
+extension Claim {
+    fileprivate init(order row: Row) throws(PostgresError) {
+        let kind = try word("kind", row, CredentialKind.init)
+        let signature: Bytes = try row["signature"]
+        let proof: RecordedAssertion.Proof =
+            switch kind {
+            case .deviceKey: .deviceKey(signature: signature)
+            case .passkey:
+                .passkey(
+                    signature: signature, clientDataJSON: try row["client_data_json"],
+                    authenticatorData: try row["authenticator_data"])
+            }
+        let order = ExecutionOrder(
+            actionID: try row["action_id"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) },
+            approvedAt: try row["decided_at"], evidenceID: try row["evidence_id"],
+            leafHash: try row["leaf_hash"], message: try row["message"],
+            assertion: RecordedAssertion(
+                credentialID: try row["credential_id"], publicKeySPKI: try row["public_key"],
+                proof: proof))
+        let execution: String = try row["execution"]
+        self.init(
+            item: .order(order), phase: execution == "unknown" ? .reconcile : .push,
+            leaseToken: try row["lease_token"], attempt: try row["attempt"],
+            firstAttemptAt: try row["first_attempt_at"], claimedAt: try row["claimed_at"])
+    }
+
+    fileprivate init(announcement row: Row) throws(PostgresError) {
+        let announcement = CredentialAnnouncement(
+            credentialID: try row["credential_id"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) },
+            kind: try word("kind", row, CredentialKind.init),
+            publicKeySPKI: try row["public_key"], enrolledAt: try row["created_at"],
+            evidenceID: try row["evidence_id"])
+        self.init(
+            item: .credential(announcement), phase: .push, leaseToken: try row["lease_token"],
+            attempt: try row["attempt"], firstAttemptAt: try row["first_attempt_at"],
+            claimedAt: try row["claimed_at"])
+    }
+}
+
+extension Parameter {
+    /// `interval`, in whole seconds.
+    static func interval(_ seconds: Seconds) -> Self { .text("\(seconds.count) seconds") }
+}

@@ -1,0 +1,157 @@
+package import Countersign
+package import Evidence
+internal import FoundationEssentials
+
+/// Reads evidence for auditors; every reading is recorded before it is answered.
+package struct PostgresEvidenceStore: EvidenceService {
+    private let database: Database
+    private let keyEncryption: KeyEncryptionKey
+    private let service: ServiceSubject
+
+    package init(database: Database, keyEncryption: KeyEncryptionKey, service: ServiceSubject) {
+        self.database = database
+        self.keyEncryption = keyEncryption
+        self.service = service
+    }
+
+    package func entries(
+        _ query: EvidenceQuery, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidencePage {
+        let (found, hasMore) = try await records(query)
+        try await service.record([
+            ServiceEvidence.read(by: reader, filter: query.json, count: found.count)
+        ])
+        let entries = found.map { entry($0.record, customer: $0.customer).0 }
+        return EvidencePage(entries: entries, next: hasMore ? entries.last?.id : nil)
+    }
+
+    package func entry(
+        _ id: ID<Countersign.Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidenceDetail? {
+        guard let found = try await stored(id) else { return nil }
+        try await service.record([
+            ServiceEvidence.read(by: reader, filter: ["id": .string(id.text)], count: 1)
+        ])
+        let (entry, body) = entry(found.record, customer: found.customer)
+        return EvidenceDetail(
+            entry: entry, message: body?["message"]?.text.flatMap { Base64.decodeURL($0) },
+            assertion: body.flatMap { RecordedAssertion(evidence: $0, of: found.record) })
+    }
+
+    /// One stored record, for `countersign evidence`; not recorded as a reading.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func stored(
+        _ id: ID<Countersign.Evidence>
+    ) async throws(StoreFailure) -> Found? {
+        try await database.run { connection throws(PostgresError) in
+            try connection.execute(.readEvidence, [.id(id)]).single().map {
+                row throws(PostgresError) in try Found(row)
+            }
+        }
+    }
+
+    /// The stored records of a query, for `countersign evidence`; not recorded as a reading.
+    ///
+    /// - Returns: The records with their customers, and whether more follow.
+    /// - Throws: ``StoreFailure``.
+    package func records(
+        _ query: EvidenceQuery
+    ) async throws(StoreFailure) -> (found: [Found], hasMore: Bool) {
+        let rows = try await database.run { connection throws(PostgresError) in
+            try connection.execute(
+                .listEvidence,
+                [
+                    .id(query.actionID), .text(query.customerID?.text), .id(query.credentialID),
+                    .text(query.kind), .instant(query.from), .instant(query.to), .id(query.after),
+                    .int(query.limit + 1),
+                ]
+            ).map { row throws(PostgresError) in try Found(row) }
+        }
+        return (Array(rows.prefix(query.limit)), rows.count > query.limit)
+    }
+
+    /// A stored record and whose it is.
+    package struct Found: Sendable {
+        package let record: StoredEvidence
+        package let customer: CustomerID?
+
+        fileprivate init(_ row: Row) throws(PostgresError) {
+            record = try StoredEvidence(row)
+            let id: String? = try row["customer_id"]
+            customer = id.flatMap { try? CustomerID($0) }
+        }
+    }
+
+    /// An entry as the API shows it, with its decrypted body.
+    package func entry(
+        _ record: StoredEvidence, customer: CustomerID?
+    ) -> (EvidenceEntry, body: JSON?) {
+        let body = record.openBody(with: keyEncryption).flatMap {
+            try? JSONDecoder().decode(JSON.self, from: Data($0))
+        }
+        let entry = EvidenceEntry(
+            id: record.id, kind: record.kind,
+            at: EvidenceLeaf(decoding: record.leaf)?.at ?? record.recordedAt,
+            actionID: record.action, customerID: customer, credentialID: record.credential,
+            leaf: record.leaf, leafHash: EvidenceSealer.leafHash(record.leaf), body: body)
+        return (entry, body)
+    }
+}
+
+extension StoredEvidence {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        var body: EncryptedBody?
+        if let wrapped: Bytes = try row["wrapped"], let salt: Bytes = try row["salt"] {
+            body = EncryptedBody(
+                salt: salt, nonce: try row["nonce"], ciphertext: try row["ciphertext"],
+                wrappedKey: wrapped)
+        }
+        self.init(
+            id: try row["id"], kind: try row["kind"], action: try row["action_id"],
+            subject: try row["subject_id"], credential: try row["credential_id"],
+            leaf: try row["leaf"], leafHash: try row["leaf_hash"],
+            bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"], body: body)
+    }
+}
+
+extension EvidenceQuery {
+    /// What was asked for, as the evidence of the reading keeps it.
+    fileprivate var json: JSON {
+        [
+            "action_id": .optional(actionID?.text),
+            "customer_id": .optional(customerID?.text),
+            "credential_id": .optional(credentialID?.text),
+            "kind": .optional(kind),
+            "from": .optional(from?.text),
+            "to": .optional(to?.text),
+            "after": .optional(after?.text),
+        ]
+    }
+}
+
+extension RecordedAssertion {
+    /// Reads the assertion back from the body of a signed decision.
+    fileprivate init?(evidence body: JSON, of record: StoredEvidence) {
+        func bytes(_ name: String, of json: JSON) -> Bytes? {
+            json[name]?.text.flatMap { Base64.decodeURL($0) }
+        }
+        guard let credential = record.credential, let assertion = body["assertion"],
+            let key = bytes("public_key", of: body),
+            let signature = bytes("signature", of: assertion)
+        else { return nil }
+        if let clientData = bytes("client_data_json", of: assertion),
+            let authenticatorData = bytes("authenticator_data", of: assertion)
+        {
+            self.init(
+                credentialID: credential, publicKeySPKI: key,
+                proof: .passkey(
+                    signature: signature, clientDataJSON: clientData,
+                    authenticatorData: authenticatorData))
+        } else {
+            self.init(
+                credentialID: credential, publicKeySPKI: key,
+                proof: .deviceKey(signature: signature))
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// The statements of evidence, clients and the operator, embedded from sql/queries.
+
+extension Statement {
+    static let listEvidence = Statement("list_evidence", .read, PackageResources.list_evidence_sql)
+    static let readEvidence = Statement("read_evidence", .read, PackageResources.read_evidence_sql)
+    static let readServiceKey = Statement(
+        "read_service_key", .read, PackageResources.read_service_key_sql)
+    static let ensureServiceSubject = Statement(
+        "ensure_service_subject", .write, PackageResources.ensure_service_subject_sql)
+    static let recordEvent = Statement("record_event", .write, PackageResources.record_event_sql)
+    static let addClient = Statement("add_client", .write, PackageResources.add_client_sql)
+    static let importPayee = Statement("import_payee", .write, PackageResources.import_payee_sql)
+    static let loadCustomer = Statement("load_customer", .read, PackageResources.load_customer_sql)
+    static let unpublishedPolicies = Statement(
+        "unpublished_policies", .read, PackageResources.unpublished_policies_sql)
+    static let findClientByKey = Statement(
+        "find_client_by_key", .read, PackageResources.find_client_by_key_sql)
+    static let findClientByCertificate = Statement(
+        "find_client_by_certificate", .read, PackageResources.find_client_by_certificate_sql)
+}

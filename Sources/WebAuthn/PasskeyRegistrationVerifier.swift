@@ -1,0 +1,71 @@
+package import Countersign
+import Crypto
+
+/// New keys of both kinds, under the service's policy.
+extension CustomerProofVerifier: RegistrationVerifier {
+    package func verify(
+        _ offered: OfferedCredential, over message: Bytes
+    ) throws(RegistrationFailure) -> VerifiedRegistration {
+        switch offered {
+        case .deviceKey(let offered): try verify(offered, over: message)
+        case .passkey(let offered): try verify(offered, over: message)
+        }
+    }
+
+    private func verify(
+        _ offered: OfferedDeviceKey, over message: Bytes
+    ) throws(RegistrationFailure) -> VerifiedRegistration {
+        let key: P256PublicKey
+        do {
+            key = try P256PublicKey(parsing: offered.publicKey)
+        } catch {
+            throw .keyForm(error.invalidValue)
+        }
+        guard key.isValid(signature: offered.signature, for: message) else {
+            throw .proof(.signatureInvalid)
+        }
+        // No format of device attestation is verified yet. What came is kept with the evidence, and
+        // is said to be what it is: not looked at.
+        let attestation = RecordedCredential.Attestation(
+            verdict: offered.attestation == nil ? "none" : "unverified",
+            format: offered.attestation?.format)
+        return VerifiedRegistration(publicKey: key.spki, attestation: attestation, passkey: nil)
+    }
+
+    private func verify(
+        _ offered: PasskeyRegistration, over message: Bytes
+    ) throws(RegistrationFailure) -> VerifiedRegistration {
+        let made: RegisteredPasskey
+        do throws(VerificationFailure) {
+            made = try RegistrationCeremony.verify(
+                response: offered, challenge: sha256(message).bytes, relyingParty: relyingParty,
+                policy: .service)
+        } catch {
+            throw .proof(error)
+        }
+        return VerifiedRegistration(
+            publicKey: made.publicKey.spki,
+            attestation: RecordedCredential.Attestation(
+                verdict: made.attestationType.rawValue, format: made.attestationFormat.rawValue),
+            passkey: VerifiedRegistration.Passkey(
+                credentialID: made.credentialID, signCount: made.signCount,
+                backupEligible: made.backupEligible, backupState: made.backupState))
+    }
+}
+
+extension KeyError {
+    /// What the caller is told about a text that is no key of a device.
+    fileprivate var invalidValue: InvalidValue {
+        switch self {
+        case .malformed:
+            InvalidValue(
+                "public_key_malformed",
+                "A public key is PEM, or base64 of its DER or of its 65-byte point.")
+        case .unsupported:
+            InvalidValue(
+                "public_key_unsupported", "Only an uncompressed key of the curve P-256 is taken.")
+        case .notOnCurve:
+            InvalidValue("public_key_not_on_curve", "The point is not on the curve.")
+        }
+    }
+}

@@ -1,0 +1,17 @@
+-- Actions whose time has come: pending ones to expire, held ones to release. Zero rows means none.
+--   $1 how many at most
+SELECT clock_timestamp() AS now, c.customer_id, a.subject_id, k.wrapped,
+       c.version AS customer_version, a.id AS action_id, a.seq, a.head, a."authorization",
+       a.expires_at, a.hold_until, a.hold_rule,
+       coalesce(cr.status <> 'active', false) AS credential_is_gone
+  FROM (SELECT id FROM countersign.action
+         WHERE "authorization" = 'pending' AND expires_at <= clock_timestamp()
+        UNION ALL
+        SELECT id FROM countersign.action
+         WHERE execution = 'held' AND hold_until <= clock_timestamp()
+         LIMIT $1) due
+  JOIN countersign.action a ON a.id = due.id
+  JOIN countersign.customer c ON c.subject_id = a.subject_id
+  JOIN countersign.subject_key k ON k.subject_id = a.subject_id
+  LEFT JOIN countersign.decision d ON d.action_id = a.id
+  LEFT JOIN countersign.credential cr ON cr.id = d.credential_id;

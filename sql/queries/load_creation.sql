@@ -1,0 +1,16 @@
+-- What a creation looks at. Zero rows means that the customer is not known yet.
+--   $1 customer_id, $2 client_id, $3 route, $4 idempotency key
+WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
+SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
+       p.document AS policy_document, c.subject_id, k.wrapped,
+       i.fingerprint, i.answer,
+       (SELECT coalesce(string_agg(encode(cr.passkey_id, 'hex'), ',' ORDER BY cr.created_at), '')
+          FROM countersign.credential cr
+         WHERE cr.subject_id = c.subject_id AND cr.kind = 'passkey' AND cr.status = 'active')
+           AS passkeys
+  FROM clock
+  JOIN countersign.customer c ON c.customer_id = $1
+  JOIN countersign.subject_key k ON k.subject_id = c.subject_id
+  CROSS JOIN LATERAL (SELECT version, digest, document FROM countersign.policy
+                       WHERE active_from <= clock.now ORDER BY version DESC LIMIT 1) p
+  LEFT JOIN countersign.idempotency i ON i.client_id = $2 AND i.route = $3 AND i.key = $4;
