@@ -97,7 +97,8 @@ struct TestServer: Sendable {
     private func dropLeftovers() async throws {
         let statement = Statement(
             "leftovers", .read,
-            Bytes("SELECT datname FROM pg_database WHERE datname LIKE 'countersign\\_test\\_%'".utf8))
+            Bytes(
+                "SELECT datname FROM pg_database WHERE datname LIKE 'countersign\\_test\\_%'".utf8))
         for row in try await admin.query(statement) {
             let name: String = try row["datname"]
             guard let pid = pid_t(name.split(separator: "_")[2]) else { continue }

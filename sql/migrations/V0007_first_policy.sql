@@ -23,7 +23,6 @@ VALUES (1, 'Europe/Berlin', 'epoch', convert_to($policy${
   },
   "currencies": {
     "AUD": {"single_max": "80000.00", "daily_max": "160000.00", "first_transfer_max": "1600.00", "new_payee_sum_max": "8000.00"},
-    "BGN": {"single_max": "100000.00", "daily_max": "200000.00", "first_transfer_max": "2000.00", "new_payee_sum_max": "10000.00"},
     "CAD": {"single_max": "75000.00", "daily_max": "150000.00", "first_transfer_max": "1500.00", "new_payee_sum_max": "7500.00"},
     "CHF": {"single_max": "50000.00", "daily_max": "100000.00", "first_transfer_max": "1000.00", "new_payee_sum_max": "5000.00"},
     "CZK": {"single_max": "1250000.00", "daily_max": "2500000.00", "first_transfer_max": "25000.00", "new_payee_sum_max": "125000.00"},
