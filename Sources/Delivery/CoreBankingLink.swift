@@ -85,7 +85,7 @@ package struct CoreBankingLink: Sendable {
     }
 
     private func ask(_ order: ExecutionOrder, _ claim: Claim) async -> DeliveryOutcome {
-        await exchange { () throws(Unsettled) in
+        await exchange(notFound: .notSeen) { () throws(Unsettled) in
             guard let url = ordersURL.appending(order.actionID.text) else {
                 preconditionFailure("an ID is made of unreserved characters")
             }
@@ -122,17 +122,17 @@ package struct CoreBankingLink: Sendable {
 
     /// Makes one exchange and lets only a 2xx answer decide.
     private func exchange(
+        notFound: UnsettledCause = .status,
         _ send: () async throws(Unsettled) -> HTTPResponse,
         decide: (HTTPResponse) -> DeliveryOutcome?,
         otherwise: (UnsettledCause) -> DeliveryOutcome
     ) async -> DeliveryOutcome {
         do throws(Unsettled) {
             let answer = try await send()
-            switch answer.status {
-            case 200..<300: return decide(answer) ?? otherwise(.unreadableAnswer)
-            case 404: return otherwise(.notSeen)
-            default: return otherwise(.status)
+            guard (200..<300).contains(answer.status) else {
+                return otherwise(answer.status == 404 ? notFound : .status)
             }
+            return decide(answer) ?? otherwise(.unreadableAnswer)
         } catch {
             return otherwise(error.cause)
         }

@@ -31,6 +31,19 @@ package struct DeliveryWorker: Sendable {
         case leaseLost
         /// The queue failed; the worker goes on.
         case queueFailed(StoreFailure)
+
+        /// What happened and why, as two labels of a metric; both come from small closed sets.
+        package var labels: (outcome: String, cause: String) {
+            switch self {
+            case .settled(.executed): ("executed", "")
+            case .settled(.refused): ("refused", "")
+            case .settled(.delivered): ("delivered", "")
+            case .settled(.retry(_, let cause)): ("retry", cause.rawValue)
+            case .settled(.unknown(_, let cause)): ("unknown", cause.rawValue)
+            case .leaseLost: ("lease_lost", "")
+            case .queueFailed: ("queue_failed", "")
+            }
+        }
     }
 
     private let queue: any DeliveryQueue

@@ -30,6 +30,7 @@ import Testing
             Base64.encode(Bytes(repeating: 0, count: 65)), Base64.encode([0]),
             key.pem.replacing("PUBLIC KEY", with: "EC PUBLIC KEY"),
             key.pem.replacing("\n", with: "\\n"), key.pem.replacing("\n", with: "\n\n"),
+            key.pem.replacing("KEY-----\nM", with: "KEY-----\n\nM"),
             key.pem.replacing("-----\n", with: "----- \n"), key.pem.replacing("\n", with: "\r"),
             String(repeating: "A", count: 8192),
         ]
@@ -66,6 +67,17 @@ import Testing
         #expect(!key.publicKey.isValid(signature: signature, for: []))
         let other = try P256PrivateKey.generate().publicKey
         #expect(!other.isValid(signature: signature, for: message))
+    }
+
+    @Test func `one key verifies for many at once`() async throws {
+        let key = try P256PrivateKey.generate()
+        let signature = try key.sign(message)
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<64 {
+                group.addTask { key.publicKey.isValid(signature: signature, for: message) }
+            }
+            for await isValid in group { #expect(isValid) }
+        }
     }
 
     @Test func `every truncation, extension and flipped bit of a signature is refused`() throws {
@@ -109,6 +121,8 @@ import Testing
         #expect(P256Signature(der: [0x30, 7, 2, 2, 0, 1, 2, 1, 1]) == nil)
         #expect(P256Signature(der: [0x30, 0x81, 6, 2, 1, 1, 2, 1, 1]) == nil)
         #expect(P256Signature(der: [0x30, 6, 2, 0, 2, 2, 1, 1]) == nil)
+        #expect(P256Signature(der: [0x30, 7, 2, 1, 1, 2, 1, 1, 0]) == nil)
+        #expect(P256Signature(der: [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]) == nil)
     }
 
     @Test func `a private key survives PEM`() throws {

@@ -31,6 +31,7 @@ package final class TestDatabase: Sendable {
     ///   - role: Whom to connect as; `nil` for the superuser.
     ///   - size: How many connections.
     ///   - adjust: Changes to the options.
+    /// - Returns: The pool, which has not connected yet.
     package func open(
         as role: Role? = .service, size: Int = 2, adjust: (inout DatabaseOptions) -> Void = { _ in }
     ) async -> Database {

@@ -161,10 +161,16 @@ import WebAuthn
             userPresence: .required, userVerification: .required, algorithms: [.es256],
             attestationFormats: [], attestedDataInAssertion: .mustMatchCredential)
         #expect(fixture.refusal(assertion) == nil)
-        let other = try Fixture().authenticator.attestedCredential
-        #expect(
-            fixture.refusal(try fixture.assertion(data: flag + other))
-                == .authenticatorDataMalformed)
+        let renamed = SoftwareAuthenticator(
+            relyingPartyID: "bank.example", credentialID: [1], key: fixture.authenticator.key)
+        let rekeyed = SoftwareAuthenticator(
+            relyingPartyID: "bank.example", credentialID: fixture.authenticator.credentialID,
+            key: try P256PrivateKey.generate())
+        for other in [renamed, rekeyed] {
+            let data = flag + other.attestedCredential
+            #expect(
+                fixture.refusal(try fixture.assertion(data: data)) == .authenticatorDataMalformed)
+        }
     }
 
     @Test func `every flipped bit and every truncation is refused`() throws {

@@ -73,7 +73,7 @@ private struct ImportedPayee {
             }
             let name = try reader.displayText("name", .payeeName)
             let account = try reader.account("account")
-            let alias = try reader.optionalDisplayText("alias", .payeeAlias)
+            let alias = try reader.displayText("alias", .payeeAlias)
             guard let customer, let name, let account, let alias else { return nil }
             return ImportedPayee(
                 customer: customer, identity: PayeeIdentity(name: name, account: account),

@@ -89,6 +89,7 @@ struct CoreBankingStandIn: Sendable {
                 await register(believed(request, own))
             },
             Route(.post, "/executions") { request, _ in await receive(request, own) },
+            // Questions are not signed: the contract leaves them to the connection's certificate.
             Route(.get, "/executions/{action_id}") { _, parameters in
                 await tell(parameters["action_id"])
             },

@@ -72,6 +72,8 @@ import Countersign
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(options.connectTimeout))
         try set(CURLOPT_TIMEOUT_MS, milliseconds(options.totalTimeout))
+        // Renewed certificates and moved addresses count within this time, even under steady traffic.
+        try set(CURLOPT_MAXLIFETIME_CONN, connectionSecondsMax)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -109,6 +111,9 @@ import Countersign
         guard code == CURLE_OK else { throw failure(code) }
     }
 }
+
+/// The longest that a connection is kept, in seconds.
+private let connectionSecondsMax = 300
 
 private func milliseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components

@@ -103,6 +103,7 @@ import Countersign
     ///
     /// - Parameter body: May catch an error of one statement, but then has to throw: a transaction
     ///   with a failed statement cannot be committed.
+    /// - Returns: What `body` returns, once it is committed.
     /// - Throws: What `body` throws, after which nothing was changed; or what came of the commit,
     ///   ``PostgresError/outcomeUnknown`` when its answer was lost or late.
     package func transaction<Result>(

@@ -85,9 +85,9 @@ extension StoreFailure {
                 .unreachable, .readOnly:
                 .unavailable
             case .constraintViolated(let name, let sqlState):
-                .internalFailure(code: "\(sqlState) \(name)")
+                .internalFailure(code: "\(sqlState):\(name)")
             case .raised(let sqlState), .other(let sqlState): .internalFailure(code: sqlState)
-            case .malformedColumn(let name): .internalFailure(code: "column \(name)")
+            case .malformedColumn(let name): .internalFailure(code: "column:\(name)")
             }
     }
 }
