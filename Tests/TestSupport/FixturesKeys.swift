@@ -53,6 +53,9 @@ package struct TestPhone: Sendable {
     /// The device key's public half, DER SubjectPublicKeyInfo.
     package var publicKey: Bytes { key.publicKey.spki }
 
+    /// The same in PEM.
+    package var publicKeyPEM: String { key.publicKey.pem }
+
     /// How the service has one of the two recorded.
     package func registered(
         _ kind: CredentialKind, isActive: Bool = true,
