@@ -26,9 +26,15 @@ package struct TestPhone: Sendable {
         .deviceKey(credential: deviceKeyID, signature: try key.sign(message))
     }
 
-    /// An assertion of the passkey over a message, with the user present and verified.
+    /// An assertion of the passkey over a message.
+    ///
+    /// - Parameters:
+    ///   - message: The bytes whose SHA-256 is the challenge.
+    ///   - flags: Of the authenticator data: 1 is the user present, 4 verified (WebAuthn L3 §6.1).
+    ///   - signCount: Of the authenticator data.
+    ///   - relyingPartyID: For whom the authenticator is made to answer.
     package func assert(
-        _ message: Bytes, flags: AuthenticatorFlags = [.userPresent, .userVerified],
+        _ message: Bytes, flags: UInt8 = 0x05,
         signCount: UInt32 = 1, relyingPartyID: String = Fixtures.audience
     ) throws -> UnverifiedAssertion {
         let other = SoftwareAuthenticator(
@@ -36,7 +42,8 @@ package struct TestPhone: Sendable {
             key: authenticator.key)
         return .passkey(
             try other.assert(
-                challenge: sha256(message).bytes, origin: Fixtures.origin, flags: flags,
+                challenge: sha256(message).bytes, origin: Fixtures.origin,
+                flags: AuthenticatorFlags(rawValue: flags),
                 signCount: signCount, userHandle: userHandle))
     }
 

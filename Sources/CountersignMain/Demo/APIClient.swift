@@ -30,9 +30,7 @@ struct APIClient: Sendable {
 
         /// The last part of a problem's `type`: `limit-exceeded`.
         var problem: String? {
-            text("type").map {
-                String($0[($0.lastIndex(of: "/").map($0.index(after:)) ?? $0.startIndex)...])
-            }
+            text("type")?.split(separator: "/").last.map(String.init)
         }
     }
 

@@ -32,6 +32,7 @@ extension BankClient {
     ///   - customer: Whose phone it is.
     ///   - identity: Vouches for the customer; `nil` sends nothing that vouches.
     /// - Returns: The last answer: 201 with `credential`, or the first that is no 201.
+    /// - Throws: ``CommandFailure`` without an answer, or ``OpenSSLFailure``.
     func enrolDeviceKey(
         of phone: SoftwarePhone, for customer: String, vouchedBy identity: IdentitySystem?
     ) async throws -> Answer {

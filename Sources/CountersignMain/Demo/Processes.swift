@@ -56,11 +56,11 @@ actor Processes {
         throw CommandFailure("\(name) does not start: \(lastLines(log))")
     }
 
-    /// Runs a command to its end.
-    func run(_ arguments: [String]) async throws -> Output {
+    /// Runs a command of this program, or another program, to its end.
+    func run(_ arguments: [String], with program: String? = nil) async throws -> Output {
         let pipe = Pipe()
         let process = try launch(
-            arguments.prefix(2).joined(separator: " "), arguments, output: pipe)
+            arguments.first ?? "", arguments, output: pipe, program: program)
         let reader = pipe.fileHandleForReading
         let data = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -113,11 +113,11 @@ actor Processes {
     func logFile(_ name: String) -> String { "\(folder)/\(name).log" }
 
     private func launch(
-        _ name: String, _ arguments: [String], output: Any
+        _ name: String, _ arguments: [String], output: Any, program: String? = nil
     ) throws(CommandFailure) -> Process {
         guard !isEnding else { throw CommandFailure("\(name) is not started any more") }
         let process = Process()
-        process.executableURL = URL(filePath: executable)
+        process.executableURL = URL(filePath: program ?? executable)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter { name, _ in
             // Settings of ours come by file and flag; those of libpq could mislead.

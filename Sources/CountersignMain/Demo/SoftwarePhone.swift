@@ -51,6 +51,8 @@ extension SoftwarePhone {
     ///   - challenge: The challenge's ID.
     ///   - message: The bytes to sign.
     ///   - credential: The ID that the service gave to the device key.
+    /// - Returns: The JSON to send.
+    /// - Throws: ``OpenSSLFailure``.
     func answer(
         _ challenge: String, over message: Bytes, as credential: String
     ) throws(OpenSSLFailure) -> JSON {
