@@ -67,7 +67,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PostgresTests",
-            dependencies: ["Countersign", "Crypto", "Evidence", "Postgres", "TestSupport"],
+            dependencies: [
+                "Countersign", "Crypto", "Evidence", "Postgres", "TestSupport", "WebAuthn",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HTTPTests", dependencies: ["Countersign", "HTTP", "TestSupport"],

@@ -92,7 +92,7 @@ enum ReservedNames {
     static let project = "COUNTERSIGN_PROJECT"
 
     static func contains(_ name: String) -> Bool {
-        [configurationFile, project, "COUNTERSIGN_CASES"].contains(name)
+        [configurationFile, project, "COUNTERSIGN_CASES", "COUNTERSIGN_VECTORS"].contains(name)
             || name.hasPrefix("COUNTERSIGN_TEST_")
     }
 }

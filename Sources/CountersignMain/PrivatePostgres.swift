@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// A Postgres of our own for the demo and the tests: it listens on a Unix socket that only its
@@ -43,9 +44,10 @@ struct PrivatePostgres: Sendable {
     ///
     /// - Throws: ``PrivatePostgresFailure`` with the last lines of the server's log.
     func start(_ durability: Durability) async throws(PrivatePostgresFailure) -> Start {
-        try places.create()
-        let lock = try FolderLock(places.lock)
+        try await createBase()
+        let lock = try await FolderLock(places.base)
         defer { lock.release() }
+        try places.createSocketFolder()
         if runningServer() != nil {
             try await waitUntilReady()
             return .wasRunning
@@ -53,7 +55,7 @@ struct PrivatePostgres: Sendable {
         if !places.exists(places.data + "/PG_VERSION") {
             try await makeDatabase(durability)
         }
-        try removeStaleLock()
+        try removeStaleLocks()
         try tools.launchServer(places, durability)
         try await waitUntilReady()
         return .started
@@ -62,7 +64,7 @@ struct PrivatePostgres: Sendable {
     /// Stops the server of this folder if it runs; sessions are ended, nothing committed is lost.
     func stop() async throws(PrivatePostgresFailure) {
         guard places.exists(places.base) else { return }
-        let lock = try FolderLock(places.lock)
+        let lock = try await FolderLock(places.base)
         defer { lock.release() }
         guard let server = runningServer() else { return }
         // SIGINT is Postgres's "fast" shutdown, SIGQUIT its "immediate" one, which the next start
@@ -86,6 +88,19 @@ struct PrivatePostgres: Sendable {
         try places.delete()
     }
 
+    /// Before there is a folder there is no lock in it, so another process may be making it just now:
+    /// it is looked at again before it is refused.
+    private func createBase() async throws(PrivatePostgresFailure) {
+        for _ in 0..<20 {
+            do {
+                return try places.createBase()
+            } catch {
+                await pause(milliseconds: 25)
+            }
+        }
+        try places.createBase()
+    }
+
     /// A crash between two steps of `initdb` would leave half a database that looks whole, so it is
     /// made under another name and renamed when it is done.
     private func makeDatabase(_ durability: Durability) async throws(PrivatePostgresFailure) {
@@ -102,15 +117,16 @@ struct PrivatePostgres: Sendable {
         return number
     }
 
-    /// After a crash the lock file may name a process that is somebody else's by now, and Postgres
-    /// would then refuse to start. It is removed only when nothing of that server lives any more.
-    private func removeStaleLock() throws(PrivatePostgresFailure) {
-        guard places.recordedServer() != nil else { return }
+    /// After a crash the lock files may name a process that is somebody else's by now, or one that
+    /// is dead and that nobody has collected, as in containers; Postgres would refuse to start. They
+    /// are removed only when nothing of that server lives any more.
+    private func removeStaleLocks() throws(PrivatePostgresFailure) {
         guard places.processesInside().isEmpty else {
             throw PrivatePostgresFailure(
                 "processes of an earlier Postgres still run in \(places.data)")
         }
         try places.discard(places.serverLock)
+        try places.discard(places.socketLock)
     }
 
     private func waitUntilReady() async throws(PrivatePostgresFailure) {
@@ -133,24 +149,36 @@ struct PrivatePostgresFailure: ExplainedError {
     init(_ explanation: String) { self.explanation = explanation }
 }
 
-/// Waits without holding a thread; ends early when the task is cancelled.
+/// Waits without holding a thread, and to the end even when the task is cancelled: a server that is
+/// half started or half stopped is nobody's wish.
 private func pause(milliseconds: Int) async {
-    do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch {}
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+            continuation.resume()
+        }
+    }
 }
 
 /// Keeps other processes out of a folder until it is released or this process ends.
+///
+/// The folder itself is locked: a lock file would have to be made, and two makers race.
 private struct FolderLock {
     private let handle: FileHandle
 
-    init(_ path: String) throws(PrivatePostgresFailure) {
-        if !FileManager.default.fileExists(atPath: path) {
-            _ = FileManager.default.createFile(
-                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+    /// Asks again and again rather than wait in the kernel: tasks of this process that want the lock
+    /// would hold every thread that the one which has it needs to go on.
+    init(_ path: String) async throws(PrivatePostgresFailure) {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw PrivatePostgresFailure("cannot open \(path)")
         }
-        guard let handle = FileHandle(forUpdatingAtPath: path),
-            flock(handle.fileDescriptor, LOCK_EX) == 0
-        else { throw PrivatePostgresFailure("cannot lock \(path)") }
-        self.handle = handle
+        for _ in 0..<2400 {
+            if flock(handle.fileDescriptor, LOCK_EX | LOCK_NB) == 0 {
+                self.handle = handle
+                return
+            }
+            await pause(milliseconds: 50)
+        }
+        throw PrivatePostgresFailure("another process has held \(path) for two minutes")
     }
 
     func release() {

@@ -17,11 +17,11 @@ struct PrivatePostgresPlaces: Sendable {
     /// The socket's folder; its path has no character that needs quoting anywhere.
     let socket: String
     let log: String
-    let lock: String
     private let owner: PrivatePostgresOwner
 
     var unfinished: String { base + "/unfinished" }
     var serverLock: String { data + "/postmaster.pid" }
+    var socketLock: String { socket + "/.s.PGSQL.\(Self.port).lock" }
 
     /// - Parameters:
     ///   - directory: The folder that was named, absolute or from the current one.
@@ -35,21 +35,22 @@ struct PrivatePostgresPlaces: Sendable {
         base = owner.isAnother ? "/var/tmp/countersign-\(tag)" : named
         data = base + "/data"
         log = base + "/log"
-        lock = base + "/lock"
         self.owner = owner
         let inside = base + "/socket"
         socket = Self.isUsable(socketFolder: inside) ? inside : "/tmp/countersign-\(tag)"
     }
 
-    /// Makes the folders, or finds them as this would have made them.
+    /// Makes the folder around the others, or finds it as this would have made it.
     ///
     /// Anybody may create a folder in `/tmp` or `/var/tmp` before we do, so what is found there must
     /// be a real folder of the right owner that nobody else can write to.
-    func create() throws(PrivatePostgresFailure) {
+    func createBase() throws(PrivatePostgresFailure) {
         // Others may pass through root's folder on the way to the two inside, and not list it.
         try createFolder(base, mode: owner.isAnother ? 0o711 : 0o700, user: geteuid())
-        try createOwned(socket)
     }
+
+    /// Makes the socket's folder, or finds it.
+    func createSocketFolder() throws(PrivatePostgresFailure) { try createOwned(socket) }
 
     /// Makes a folder that only the server's user can enter.
     func createOwned(_ path: String) throws(PrivatePostgresFailure) {

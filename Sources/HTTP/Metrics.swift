@@ -40,6 +40,11 @@ package final class Metrics: Sendable {
         add(name, help, "gauge") { $0 += "\(name) \(read())\n" }
     }
 
+    /// A count that is kept elsewhere and read when the text is rendered.
+    package func counter(_ name: String, help: String, _ read: @escaping @Sendable () -> Int) {
+        add(name, help, "counter") { $0 += "\(name) \(read())\n" }
+    }
+
     private func add(
         _ name: String, _ help: String, _ type: String,
         _ render: @escaping @Sendable (inout String) -> Void

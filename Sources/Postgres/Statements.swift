@@ -20,6 +20,7 @@ package struct Statement: Sendable {
     ///   - kind: `.write` when in doubt.
     ///   - sql: One statement as UTF-8, as embedded from `sql/queries`.
     package init(_ name: String, _ kind: Kind, _ sql: Bytes) {
+        precondition(name.utf8.count < 64, "the server cuts names off at 63 bytes")
         self.name = name
         self.kind = kind
         self.sql = String(decoding: sql, as: UTF8.self)

@@ -9,11 +9,18 @@ CREATE FUNCTION claim_orders(p_limit int, p_lease interval) RETURNS TABLE (
     action_id uuid, lease_token uuid, attempt int, first_attempt_at timestamptz)
 LANGUAGE sql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
     WITH due AS (
-        SELECT o.action_id FROM execution_order o JOIN action a ON a.id = o.action_id
+        SELECT o.action_id
+          FROM execution_order o
+          JOIN action a ON a.id = o.action_id
+          JOIN decision d ON d.action_id = o.action_id
          WHERE o.settled_at IS NULL AND o.available_at <= clock_timestamp()
            AND (o.lease_until IS NULL OR o.lease_until < clock_timestamp())
            -- A held order becomes due only when its release is written, with its evidence.
            AND a.execution IN ('ready', 'unknown')
+           -- Core banking should know the key first; but a key it takes no note of stops nothing.
+           AND NOT EXISTS (SELECT FROM credential_announcement n
+                            WHERE n.credential_id = d.credential_id AND n.settled_at IS NULL
+                              AND (n.attempt = 0 OR n.lease_until > clock_timestamp()))
          ORDER BY o.available_at LIMIT p_limit
            FOR UPDATE OF o SKIP LOCKED)
     UPDATE execution_order o

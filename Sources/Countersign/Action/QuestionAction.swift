@@ -35,11 +35,11 @@ package struct QuestionAction<Store: ActionStore>: Sendable {
             guard
                 let context = try await store.load(action: action, challenge: nil, credential: nil)
             else { return .refused(.notFound) }
-            if let refusal = DecisionRefusal(closed: context.action, at: context.at) {
+            if let refusal = DecisionRefusal(closed: context.action, at: context.at)
+                ?? DecisionRefusal(locked: context.customer, at: context.at)
+                ?? DecisionRefusal(exhausted: context.action)
+            {
                 return .refused(refusal)
-            }
-            if let until = context.customer.lockedUntil, until > context.at {
-                return .refused(.customerLocked(until: until))
             }
             guard context.actionIsIntact else { return .refused(.authenticationFailed) }
             let rules = context.policy.rules
@@ -68,7 +68,9 @@ package struct QuestionAction<Store: ActionStore>: Sendable {
             switch context.action.execution {
             case .held, .ready: break
             case .none:
-                if let refusal = DecisionRefusal(closed: context.action, at: context.at) {
+                if let refusal = DecisionRefusal(closed: context.action, at: context.at)
+                    ?? DecisionRefusal(exhausted: context.action)
+                {
                     return .refused(refusal)
                 }
             case .cancelled: return .refused(.actionCancelled)

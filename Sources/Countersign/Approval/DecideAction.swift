@@ -86,6 +86,7 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         guard case .signed(let challengeID, let assertion) = command.proof else {
             return decideUnsigned(command, context)
         }
+        guard let challenge = context.challenge else { return .answer(.refused(.notFound)) }
         let digest = sha256(assertion.bytesToCompare)
         if let decision = context.decision, decision.challengeID == challengeID,
             decision.assertionDigest == digest,
@@ -94,13 +95,11 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
             return .answer(.decided(decision, replayed: true))
         }
         if let refusal = DecisionRefusal(closed: context.action, at: context.at)
-            ?? challengeRefusal(context)
+            ?? DecisionRefusal(dead: challenge, at: context.at)
+            ?? DecisionRefusal(locked: context.customer, at: context.at)
+            ?? DecisionRefusal(exhausted: context.action, challenge)
         {
             return .answer(.refused(refusal))
-        }
-        guard let challenge = context.challenge else { return .answer(.refused(.notFound)) }
-        if let until = context.customer.lockedUntil, until > context.at {
-            return .answer(.refused(.customerLocked(until: until)))
         }
         let message = challenge.message(command.decision)
         guard context.actionIsIntact, StoredMessages.agree(context.action, challenge) else {
@@ -142,18 +141,13 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         {
             return .answer(.decided(decision, replayed: true))
         }
-        return DecisionRefusal(closed: context.action, at: context.at)
-            .map { .answer(.refused($0)) } ?? .rejectUnsigned(reason: reason)
-    }
-
-    private func challengeRefusal(_ context: DecisionContext) -> DecisionRefusal? {
-        guard let challenge = context.challenge else { return .notFound }
-        switch challenge.state {
-        case .superseded: return .challengeSuperseded
-        case .consumed, .void: return .challengeConsumed
-        case .exhausted: return .attemptsExhausted
-        case .live: return context.at >= challenge.expiresAt ? .challengeExpired : nil
+        // Neither a lock nor the state of a challenge matters: this can only stop something.
+        if let refusal = DecisionRefusal(closed: context.action, at: context.at)
+            ?? DecisionRefusal(exhausted: context.action)
+        {
+            return .answer(.refused(refusal))
         }
+        return .rejectUnsigned(reason: reason)
     }
 
     /// The counts after one more failure. Three limits, of which each does its own thing.

@@ -75,18 +75,43 @@ package enum DecisionRefusal: Equatable, Sendable {
 }
 
 extension DecisionRefusal {
-    /// Why an action takes no decision any more; `nil` while it is pending.
+    /// Why an action takes no decision any more; `nil` while it is pending, and when its attempts are
+    /// used up, which is looked at later.
     ///
     /// An action counts as expired as soon as its time has passed, whenever that is written.
     package init?(closed action: RecordedAction, at: Instant) {
         switch action.authorization {
         case .approved, .rejected: self = .alreadyDecided(action.authorization)
         case .cancelled: self = .actionCancelled
-        case .failed: self = .attemptsExhausted
         case .expired: self = .actionExpired
+        case .failed: return nil
         case .pending:
             guard at >= action.expiresAt else { return nil }
             self = .actionExpired
         }
+    }
+
+    /// Why a challenge takes no answer any more; `nil` while it is live, and when its attempts are
+    /// used up, which is looked at later.
+    init?(dead challenge: Challenge, at: Instant) {
+        switch challenge.state {
+        case .superseded: self = .challengeSuperseded
+        case .consumed, .void: self = .challengeConsumed
+        case .live, .exhausted:
+            guard at >= challenge.expiresAt else { return nil }
+            self = .challengeExpired
+        }
+    }
+
+    /// That a customer may not answer for now; `nil` when there is no lock.
+    init?(locked customer: CustomerStanding, at: Instant) {
+        guard let until = customer.lockedUntil, until > at else { return nil }
+        self = .customerLocked(until: until)
+    }
+
+    /// That the action's attempts are used up, or those of its challenge.
+    init?(exhausted action: RecordedAction, _ challenge: Challenge? = nil) {
+        guard action.authorization == .failed || challenge?.state == .exhausted else { return nil }
+        self = .attemptsExhausted
     }
 }

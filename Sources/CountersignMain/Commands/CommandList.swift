@@ -6,7 +6,7 @@ extension Command {
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,
-        help, version,
+        settings, help, version,
     ]
 
     /// Only shown in the list: the command line knows `help` by itself.

@@ -4,7 +4,11 @@ extension Command {
         name: "demo",
         summary: "Play the whole story on this machine: service, phone, core banking, evidence",
         options: [
-            .init(name: "exit", placeholder: nil, what: "end after the story instead of staying up")
+            .init(
+                name: "exit", placeholder: nil, what: "end after the story instead of staying up"),
+            .init(
+                name: "dir", placeholder: "DIR",
+                what: "the folder of its database (default .countersign/demo of the checkout)"),
         ]
     ) { _ in
         throw CommandFailure.notInThisBuild

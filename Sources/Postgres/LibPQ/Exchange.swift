@@ -109,7 +109,10 @@ extension Connection {
             var descriptor = unsafe pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
             let left = max(.zero, end - ContinuousClock.now)
             let count = unsafe poll(&descriptor, 1, left.wholeMilliseconds)
-            if count == 0, left == .zero { return .late }
+            if count == 0, left == .zero {
+                // What was not even sent has no answer to be watched for.
+                return unsent == 1 ? .lost : .late
+            }
             // A hang-up or error is found by reading.
             if count > 0, descriptor.revents & ~Int16(POLLOUT) != 0 { return .ready }
         }

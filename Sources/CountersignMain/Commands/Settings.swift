@@ -1,0 +1,7 @@
+extension Command {
+    static let settings = Command(
+        name: "settings", summary: "Show the table of all settings, in Markdown"
+    ) { _ in
+        Console.out(Setting.documentation)
+    }
+}

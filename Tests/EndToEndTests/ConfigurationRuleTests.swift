@@ -1,0 +1,169 @@
+import Testing
+
+@testable import CountersignMain
+
+@Suite struct `The rules for a service` {
+    @Test func `accept a service behind TLS that pushes orders`() {
+        #expect(refusal { _ in } == nil)
+    }
+
+    @Test(arguments: [
+        (change { $0.identity.key = nil }, "identity.key"),
+        (change { $0.rp.origins = ["http://localhost:8080"] }, "rp.origins"),
+        (change { $0.development = true }, "loopback"),
+        (change { $0.tls.key = nil }, "tls.key"),
+        (change { $0.tls.certificate = nil }, "tls.key"),
+        (change { ($0.tls.certificate, $0.tls.key) = (nil, nil) }, "plain_http_allowed"),
+        (change { $0.tls.clientCertificate = .required }, "tls.client_ca"),
+        (
+            change {
+                $0.tls.clientCertificate = .off
+                $0.tls.clientCA = FilePath(text: "ca")
+            }, "tls.client_ca"
+        ),
+        (
+            change {
+                ($0.tls.certificate, $0.tls.key) = (nil, nil)
+                $0.plainHTTPAllowed = true
+                $0.tls.clientCertificate = .required
+            }, "tls.certificate"
+        ),
+        (change { $0.core.signingKey = nil }, "core.signing_key"),
+        (change { ($0.core.signingKey, $0.core.signingKeyID) = (nil, nil) }, "core.signing_key"),
+        (change { $0.core.certificate = FilePath(text: "c") }, "core.key"),
+        (change { $0.core.url = "http://core.bank.example" }, "core.url"),
+        (change { $0.core.url = nil }, "core.url"),
+    ])
+    func `refuse what is unsafe or half set`(change: Change, word: String) {
+        #expect(refusal(change.body)?.contains(word) == true)
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.8.8.8", "::1"])
+    func `let plain HTTP be on loopback`(address: String) {
+        #expect(
+            refusal {
+                ($0.tls.certificate, $0.tls.key) = (nil, nil)
+                $0.listen.address = address
+            } == nil)
+    }
+
+    @Test(arguments: ["0.0.0.0", "10.0.0.1", "::", "::2", "128.0.0.1"])
+    func `let plain HTTP be elsewhere only when it is asked for`(address: String) {
+        for isAllowed in [false, true] {
+            let refusal = refusal {
+                ($0.tls.certificate, $0.tls.key) = (nil, nil)
+                $0.listen.address = address
+                $0.plainHTTPAllowed = isAllowed
+            }
+            #expect((refusal == nil) == isAllowed)
+        }
+    }
+
+    @Test func `let a developer on loopback go without the bank's systems`() {
+        #expect(
+            refusal {
+                $0.development = true
+                $0.listen.address = "127.0.0.1"
+                ($0.tls.certificate, $0.tls.key) = (nil, nil)
+                $0.identity.key = nil
+                $0.rp.origins = ["http://localhost:8080"]
+                $0.core.url = "http://127.0.0.1:9000/orders"
+            } == nil)
+    }
+
+    @Test func `let core banking fetch its orders`() {
+        #expect(refusal { $0.core = Configuration.Core() } == nil)
+    }
+
+    struct Change: Sendable {
+        let body: @Sendable (inout Configuration) -> Void
+    }
+
+    private static func change(_ body: @escaping @Sendable (inout Configuration) -> Void) -> Change
+    {
+        Change(body: body)
+    }
+
+    /// What the rules say about a good configuration with one change.
+    private func refusal(_ change: (inout Configuration) -> Void) -> String? {
+        var configuration = Configuration()
+        configuration.listen.address = "10.1.2.3"
+        configuration.tls.certificate = FilePath(text: "certificate")
+        configuration.tls.key = FilePath(text: "key")
+        configuration.rp.origins = ["https://bank.example"]
+        configuration.identity.key = FilePath(text: "identity")
+        configuration.core.url = "https://core.bank.example/orders"
+        configuration.core.signingKey = FilePath(text: "signing")
+        configuration.core.signingKeyID = "k1"
+        change(&configuration)
+        do {
+            try configuration.checkService()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+}
+
+@Suite struct `A setting takes` {
+    @Test(arguments: [
+        ("listen.port", ["0", "65535"], ["65536", "-1", "+1", "1 ", "", "0x10", "٣"]),
+        ("database.pool_size", ["1", "256"], ["0", "257"]),
+        ("development", ["true", "false"], ["yes", "1", "True", ""]),
+        (
+            "listen.address", ["127.0.0.1", "::", "::1", "fe80::1", "1:2:3:4:5:6:7:8"],
+            ["localhost", "127.1", "01.2.3.4", "256.1.1.1", "[::1]", "1::2::3", "12345::", "+1::"]
+        ),
+        ("tls.client_certificate", ["off", "optional", "required"], ["on", ""]),
+        (
+            "rp.id", ["bank.example", "localhost", "a-b.example"],
+            ["Bank.example", "bank..example", "-a.example", "bank.example.", "bank.example:1", ""]
+        ),
+        (
+            "rp.origins",
+            [
+                "https://bank.example", "https://bank.example:8443, http://localhost:1",
+                "android:apk-key-hash:" + String(repeating: "A", count: 43),
+            ],
+            [
+                "http://bank.example", "https://bank.example/", "https://bank.example,",
+                "bank.example",
+                "https://bank.example:0", "https://user@bank.example",
+                "http://localhost.evil.example",
+                "android:apk-key-hash:" + String(repeating: "A", count: 42), "",
+            ]
+        ),
+        (
+            "evidence.origin", ["log.bank.example/countersign", "bank.example"],
+            ["https://bank.example", "bank.example/a b", "bank.example/a+b", "bank.example/", ""]
+        ),
+        (
+            "core.url",
+            ["https://core.example/orders?a=1", "http://127.0.0.1:9/", "https://[::1]:1"],
+            [
+                "ftp://core.example", "https://u:p@core.example", "https://core.example/#a", "core",
+                "",
+            ]
+        ),
+        (
+            "core.signing_key_id", ["k-1", String(repeating: "a", count: 64)],
+            ["k 1", String(repeating: "a", count: 65), ""]
+        ),
+        (
+            "rp.name", ["Bänk & Co", String(repeating: "b", count: 64)],
+            ["", "a\u{1}b", String(repeating: "b", count: 65)]
+        ),
+        ("tls.key", ["/etc/a b.pem"], ["", "a\nb"]),
+    ])
+    func `what it says`(name: String, good: [String], bad: [String]) throws {
+        let setting = try #require(Setting.named(name))
+        for text in good {
+            var configuration = Configuration()
+            #expect(setting.assign(&configuration, text), "\(text)")
+        }
+        for text in bad {
+            var configuration = Configuration()
+            #expect(!setting.assign(&configuration, text), "\(text)")
+        }
+    }
+}

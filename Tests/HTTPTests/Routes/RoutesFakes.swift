@@ -1,0 +1,211 @@
+import Countersign
+import Foundation
+import HTTP
+
+/// Collects what a fake was asked.
+final class Recorder<Value: Sendable>: @unchecked Sendable {
+    // Sendable: the values are reached only under the lock.
+    private let lock = NSLock()
+    private var recorded: [Value] = []
+
+    var values: [Value] { lock.withLock { recorded } }
+
+    func record(_ value: Value) { lock.withLock { recorded.append(value) } }
+}
+
+/// Actions that answer what a test says, and remember what they were asked.
+struct FakeActions: ActionService {
+    var creation = CreationOutcome.created(answer: Fixture.creationAnswer, replayed: false)
+    var challenge = ChallengeOutcome.issued(Fixture.challenge)
+    var decision = DecisionOutcome.decided(Fixture.decision, replayed: false)
+    var cancellation = CancelOutcome.cancelled(Fixture.cancelled)
+    var found: [RecordedAction] = [Fixture.action]
+    var payees: [PayeeStanding] = []
+    var failure: StoreFailure?
+
+    let creations = Recorder<CreateActionCommand>()
+    let decisions = Recorder<DecideCommand>()
+    let reasons = Recorder<String>()
+    let queries = Recorder<ActionQuery>()
+    let customers = Recorder<CustomerID>()
+
+    private func fail() throws(StoreFailure) {
+        if let failure { throw failure }
+    }
+
+    func create(_ command: CreateActionCommand) async throws(StoreFailure) -> CreationOutcome {
+        creations.record(command)
+        try fail()
+        return creation
+    }
+
+    func issueChallenge(for action: ID<Action>) async throws(StoreFailure) -> ChallengeOutcome {
+        try fail()
+        return challenge
+    }
+
+    func decide(_ command: DecideCommand) async throws(StoreFailure) -> DecisionOutcome {
+        decisions.record(command)
+        try fail()
+        return decision
+    }
+
+    func cancel(
+        _ action: ID<Action>, reason: String
+    ) async throws(StoreFailure) -> CancelOutcome {
+        reasons.record(reason)
+        try fail()
+        return cancellation
+    }
+
+    func action(_ id: ID<Action>) async throws(StoreFailure) -> RecordedAction? {
+        try fail()
+        return found.first { $0.id == id }
+    }
+
+    func actions(_ query: ActionQuery) async throws(StoreFailure) -> [RecordedAction] {
+        queries.record(query)
+        try fail()
+        return Array(found.prefix(query.limit))
+    }
+
+    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding] {
+        customers.record(customer)
+        try fail()
+        return payees
+    }
+}
+
+/// Credentials that answer what a test says.
+struct FakeCredentials: CredentialService {
+    var enrolment = EnrolmentOutcome.begun(Fixture.offer)
+    var authorization = AuthorizationOutcome.challenged(Fixture.authorizationChallenge)
+    var finish = FinishOutcome.enrolled(Fixture.credential)
+    var failure: StoreFailure?
+
+    let beginnings = Recorder<BeginEnrolmentCommand>()
+    let digests = Recorder<Digest>()
+    let finishes = Recorder<FinishEnrolmentCommand>()
+    let revocations = Recorder<(reason: String, client: ID<Client>)>()
+
+    private func fail() throws(StoreFailure) {
+        if let failure { throw failure }
+    }
+
+    func beginEnrolment(
+        _ command: BeginEnrolmentCommand
+    ) async throws(StoreFailure) -> EnrolmentOutcome {
+        beginnings.record(command)
+        try fail()
+        return enrolment
+    }
+
+    func beginAuthorization(
+        customer: CustomerID, enrolment: ID<Enrolment>, keyDigest: Digest
+    ) async throws(StoreFailure) -> AuthorizationOutcome {
+        digests.record(keyDigest)
+        try fail()
+        return authorization
+    }
+
+    func finishEnrolment(
+        _ command: FinishEnrolmentCommand
+    ) async throws(StoreFailure) -> FinishOutcome {
+        finishes.record(command)
+        try fail()
+        return finish
+    }
+
+    func credentials(
+        of customer: CustomerID
+    ) async throws(StoreFailure) -> [RecordedCredential] {
+        try fail()
+        return [Fixture.credential]
+    }
+
+    func revoke(
+        _ credential: ID<Credential>, reason: String, by client: ID<Client>
+    ) async throws(StoreFailure) -> RecordedCredential? {
+        revocations.record((reason, client))
+        try fail()
+        return credential == Fixture.credential.id ? Fixture.credential : nil
+    }
+}
+
+/// Evidence of three entries.
+struct FakeEvidence: EvidenceService {
+    let queries = Recorder<EvidenceQuery>()
+    let readers = Recorder<ID<Client>>()
+
+    func entries(
+        _ query: EvidenceQuery, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidencePage {
+        queries.record(query)
+        readers.record(reader)
+        return EvidencePage(
+            entries: [Fixture.evidence],
+            next: query.after == nil ? Fixture.evidence.id : nil)
+    }
+
+    func entry(
+        _ id: ID<Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> EvidenceDetail? {
+        readers.record(reader)
+        guard id == Fixture.evidence.id else { return nil }
+        return EvidenceDetail(
+            entry: Fixture.evidence, message: [1, 2, 3], assertion: Fixture.recordedAssertion)
+    }
+}
+
+/// Clients by their keys and certificates, of which some can go while the test runs.
+final class FakeDirectory: ClientDirectory, @unchecked Sendable {
+    // Sendable: the dictionaries are reached only under the lock.
+    private let lock = NSLock()
+    private var keys: [Digest: AuthenticatedClient] = [:]
+    private var names: [String: AuthenticatedClient] = [:]
+    private var failure: StoreFailure?
+    private var lookUpCount = 0
+
+    init() {
+        for role in AuthenticatedClient.Role.allCases {
+            keys[Fixture.sha256(Bytes(Fixture.key(role).utf8))] = Fixture.client(role)
+        }
+    }
+
+    var lookUps: Int { lock.withLock { lookUpCount } }
+
+    func bind(_ name: String, to client: AuthenticatedClient) {
+        lock.withLock { names[name] = client }
+    }
+
+    func add(_ key: String, of client: AuthenticatedClient) {
+        lock.withLock { keys[Fixture.sha256(Bytes(key.utf8))] = client }
+    }
+
+    func remove(_ key: String) {
+        lock.withLock { keys[Fixture.sha256(Bytes(key.utf8))] = nil }
+    }
+
+    func fail(with failure: StoreFailure) { lock.withLock { self.failure = failure } }
+
+    func client(keyDigest: Digest) async throws(StoreFailure) -> AuthenticatedClient? {
+        try find { keys[keyDigest] }
+    }
+
+    func client(
+        subjectAlternativeNames: [String]
+    ) async throws(StoreFailure) -> AuthenticatedClient? {
+        try find { subjectAlternativeNames.lazy.compactMap { self.names[$0] }.first }
+    }
+
+    private func find(
+        _ client: () -> AuthenticatedClient?
+    ) throws(StoreFailure) -> AuthenticatedClient? {
+        let (found, failure) = lock.withLock {
+            lookUpCount += 1
+            return (client(), self.failure)
+        }
+        if let failure { throw failure }
+        return found
+    }
+}

@@ -1,0 +1,89 @@
+import Countersign
+import Postgres
+import TestSupport
+import Testing
+
+/// A session-level lock that statements of a test wait for, and the session that holds it.
+struct Blocker {
+    private let test: TestDatabase
+    private let holder: Database
+
+    /// Takes the lock.
+    init(_ test: TestDatabase) async throws {
+        self.test = test
+        holder = await test.open(as: nil, size: 1)
+        try await holder.query(Statement("lock", .read, Bytes("SELECT pg_advisory_lock(1)".utf8)))
+    }
+
+    /// Lets everything go on.
+    func release() async throws {
+        try await holder.query(
+            Statement("unlock", .read, Bytes("SELECT pg_advisory_unlock(1)".utf8)))
+    }
+
+    /// Waits until as many sessions wait for the lock, and returns their process numbers.
+    @discardableResult
+    func waiters(_ count: Int) async throws -> [Int] {
+        var found: [Int] = []
+        try await eventually("\(count) sessions wait for the lock") {
+            found = try await test.sql(
+                """
+                SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database =
+                    (SELECT oid FROM pg_database WHERE datname = current_database())
+                """
+            ).map { try $0["pid"] }
+            return found.count == count
+        }
+        return found
+    }
+}
+
+extension Statement {
+    /// A statement under its own text as a name.
+    static func read(_ sql: String) -> Statement { Statement(sql, .read, Bytes(sql.utf8)) }
+
+    /// A statement under its own text as a name.
+    static func write(_ sql: String) -> Statement { Statement(sql, .write, Bytes(sql.utf8)) }
+
+    /// Waits for the ``Blocker``, then returns one row.
+    static let blockedRead = read("SELECT 1 AS one FROM pg_advisory_xact_lock(1)")
+    /// Waits for the ``Blocker``, then inserts a row.
+    static let blockedWrite = write("INSERT INTO item SELECT 1 FROM pg_advisory_xact_lock(1)")
+}
+
+/// Waits, without a limit of its own, until a condition holds; a test that hangs says what for.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+    for attempt in 1...2000 {
+        if try await condition() { return }
+        if attempt == 2000 { Issue.record("never: \(what)") }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+}
+
+extension TestDatabase {
+    /// How many rows a table has.
+    func count(_ table: String) async throws -> Int {
+        let row = try #require(try await sql("SELECT count(*) AS n FROM \(table)").first)
+        return try row["n"]
+    }
+}
+
+/// What a piece of work throws, if it throws.
+func failure(_ body: () async throws(StoreFailure) -> Void) async -> StoreFailure? {
+    do throws(StoreFailure) {
+        try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// What a piece of work on a connection throws, if it throws.
+func error(_ body: () throws(PostgresError) -> Void) -> PostgresError? {
+    do throws(PostgresError) {
+        try body()
+        return nil
+    } catch {
+        return error
+    }
+}

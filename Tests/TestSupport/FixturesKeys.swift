@@ -1,0 +1,123 @@
+package import Countersign
+import Crypto
+package import WebAuthn
+
+/// A phone with a device key and a passkey: what it signs verifies.
+package struct TestPhone: Sendable {
+    package let deviceKeyID: ID<Credential>
+    package let passkeyID: ID<Credential>
+    private let key: P256PrivateKey
+    private let authenticator: SoftwareAuthenticator
+    private let userHandle = Fixtures.bytes32(4)
+
+    /// - Parameter number: Decides the IDs of its two credentials; the keys are fresh.
+    package init(_ number: Int = 0) throws {
+        deviceKeyID = Fixtures.id(1000 + 2 * number)
+        passkeyID = Fixtures.id(1001 + 2 * number)
+        key = try .generate()
+        authenticator = SoftwareAuthenticator(
+            relyingPartyID: Fixtures.audience,
+            credentialID: Bytes(repeating: UInt8(truncatingIfNeeded: 64 + number), count: 16),
+            key: try .generate())
+    }
+
+    /// A signature of the device key over a message.
+    package func sign(_ message: Bytes) throws -> UnverifiedAssertion {
+        .deviceKey(credential: deviceKeyID, signature: try key.sign(message))
+    }
+
+    /// An assertion of the passkey over a message, with the user present and verified.
+    package func assert(
+        _ message: Bytes, flags: AuthenticatorFlags = [.userPresent, .userVerified],
+        signCount: UInt32 = 1, relyingPartyID: String = Fixtures.audience
+    ) throws -> UnverifiedAssertion {
+        let other = SoftwareAuthenticator(
+            relyingPartyID: relyingPartyID, credentialID: authenticator.credentialID,
+            key: authenticator.key)
+        return .passkey(
+            try other.assert(
+                challenge: sha256(message).bytes, origin: Fixtures.origin, flags: flags,
+                signCount: signCount, userHandle: userHandle))
+    }
+
+    /// An answer of that kind of credential, to a message.
+    package func answer(
+        _ message: Bytes, by kind: CredentialKind
+    ) throws -> UnverifiedAssertion {
+        switch kind {
+        case .deviceKey: try sign(message)
+        case .passkey: try assert(message)
+        }
+    }
+
+    /// The device key's public half, DER SubjectPublicKeyInfo.
+    package var publicKey: Bytes { key.publicKey.spki }
+
+    /// The same in PEM.
+    package var publicKeyPEM: String { key.publicKey.pem }
+
+    /// How the service has one of the two recorded.
+    package func registered(
+        _ kind: CredentialKind, isActive: Bool = true,
+        createdAt: Instant = Fixtures.at - Seconds(90 * 86_400)
+    ) -> RegisteredCredential {
+        switch kind {
+        case .deviceKey:
+            RegisteredCredential(
+                id: deviceKeyID, kind: kind, isActive: isActive,
+                stored: .deviceKey(id: deviceKeyID, key: key.publicKey.spki),
+                publicKey: key.publicKey.spki, createdAt: createdAt, evidenceID: Fixtures.id(30))
+        case .passkey:
+            RegisteredCredential(
+                id: passkeyID, kind: kind, isActive: isActive,
+                stored: .passkey(
+                    StoredPasskey(
+                        credentialID: authenticator.credentialID,
+                        key: authenticator.key.publicKey.spki, signCount: 0, backupEligible: false,
+                        userHandle: userHandle)),
+                publicKey: authenticator.key.publicKey.spki, createdAt: createdAt,
+                evidenceID: Fixtures.id(31))
+        }
+    }
+}
+
+extension Fixtures {
+    package static let sha256 = Hasher256.openSSL
+
+    /// The service's own verifier, for ``audience`` and ``origin``.
+    package static func verifier() throws(InvalidValue) -> CustomerProofVerifier {
+        CustomerProofVerifier(
+            relyingParty: try RelyingParty(
+                id: audience, name: "Bank", origins: [origin], topOrigins: [],
+                allowCrossOrigin: false))
+    }
+
+    /// Whether a public key in PEM made a signature, by the rules of device keys.
+    package static func deviceKeyVerifies(
+        _ signature: Bytes, over message: Bytes, pem: String
+    ) throws -> Bool {
+        let key = try P256PublicKey(parsing: pem).spki
+        do {
+            try DeviceKeyVerifier.verify(signature: signature, over: message, key: key)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether a passkey whose public key is given in PEM answered for a message.
+    package static func passkeyVerifies(
+        _ assertion: PasskeyAssertion, over message: Bytes, pem: String
+    ) throws -> Bool {
+        let verifier = try verifier()
+        let stored = StoredPasskey(
+            credentialID: assertion.rawID, key: try P256PublicKey(parsing: pem).spki, signCount: 0,
+            backupEligible: false, userHandle: [])
+        do {
+            _ = try verifier.verify(.passkey(assertion), by: .passkey(stored), over: message)
+            return true
+        } catch {
+            return false
+        }
+    }
+}
