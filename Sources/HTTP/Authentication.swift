@@ -30,20 +30,26 @@ struct Authentication: Sendable {
     /// - Throws: 400 for several `Authorization` fields, 401 for nobody who is known, and what a
     ///   failure of the directory comes to.
     func client(of request: Request) async throws(Problem) -> AuthenticatedClient {
-        let fields = request.headers.all("authorization")
-        guard fields.count <= 1 else {
-            throw .malformedRequest("There is more than one Authorization.")
-        }
-        let key = fields.first.map(APIKey.init(authorization:))
-        if case .some(.none) = key { throw .unauthenticated }
+        let key = try key(of: request)
         let client: AuthenticatedClient?
         do throws(StoreFailure) {
-            client = try await self.client(key: key ?? nil, peer: request.peer)
+            client = try await self.client(key: key, peer: request.peer)
         } catch {
             throw failures.problem(error, in: request)
         }
         guard let client else { throw .unauthenticated }
         return client
+    }
+
+    /// The key that was sent; `nil` when the field is not there.
+    private func key(of request: Request) throws(Problem) -> APIKey? {
+        let fields = request.headers.all("authorization")
+        guard let field = fields.first else { return nil }
+        guard fields.count == 1 else {
+            throw .malformedRequest("There is more than one Authorization.")
+        }
+        guard let key = APIKey(authorization: field) else { throw .unauthenticated }
+        return key
     }
 
     private func client(

@@ -39,6 +39,14 @@ enum ConnectionPhase: Equatable {
     /// Whether closing now interrupts nothing.
     var isIdle: Bool { self == .idle }
 
+    /// Whether a whole request is here and its answer is not wholly sent.
+    var isAnswering: Bool {
+        switch self {
+        case .handling, .writing: true
+        case .handshaking, .idle, .reading: false
+        }
+    }
+
     func isOverdue(at now: ContinuousClock.Instant) -> Bool {
         switch self {
         case .handshaking(let end), .reading(let end), .writing(let end): end <= now

@@ -29,7 +29,7 @@ package final class HTTPServer: Sendable {
     /// The port that is listened on, also when the system chose it.
     package var port: UInt16 { loop.port }
 
-    /// Requests whose answer is not wholly sent yet.
+    /// Requests whose handler runs or whose answer is not wholly sent yet.
     package var inFlight: Int { loop.inFlight.value }
 
     /// Open connections, those in the handshake included.
@@ -40,8 +40,8 @@ package final class HTTPServer: Sendable {
 
     /// Reads certificate, key and client CAs again and uses them for every connection from now on.
     ///
-    /// A connection keeps the trust it began with, so idle ones are closed at once and the others
-    /// after the answer they are waiting for. Sessions are never resumed, so none carries old trust
+    /// A connection keeps the trust it began with, so those that wait for an answer are closed after
+    /// it and all others at once. Sessions are never resumed, so none carries old trust
     /// over. Without TLS nothing happens.
     ///
     /// - Throws: ``ServerFailure``; then the old files stay in use.
@@ -49,7 +49,7 @@ package final class HTTPServer: Sendable {
 
     /// Stops accepting, closes idle connections, lets requests finish, and ends.
     ///
-    /// Answers say `Connection: close`. What is not finished when the time is over is cut off.
+    /// Answers say `Connection: close`. A handler whose client is gone is waited for too. What is not finished when the time is over is cut off.
     /// Returns when the thread has let go of everything; may be called more than once.
     package func stop(drain: Duration) async { await loop.stop(drain: drain) }
 }

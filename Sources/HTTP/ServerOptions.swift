@@ -63,7 +63,13 @@ package struct ServerLimits: Sendable, Equatable {
     /// Request line and header fields together; beyond it the library answers a bare 400 or 413.
     package var headBytesMax = 16 << 10
     /// At this many open connections no more are accepted until one closes.
+    ///
+    /// If the process's limit of file descriptors, less ``descriptorsReserved``, is lower when the
+    /// server is made, that holds. Otherwise clients could take the descriptors that the database
+    /// needs, and Swift's tasks for their timers.
     package var connectionsMax = 12_000
+    /// File descriptors that are left to the rest of the process.
+    package static let descriptorsReserved = 256
     /// Connections that the system completes and holds before they are accepted.
     package var backlogMax: Int32 = 4096
     /// From connecting to the end of the TLS handshake.

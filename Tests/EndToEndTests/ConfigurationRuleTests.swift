@@ -38,6 +38,19 @@ import Testing
         #expect(refusal(change.body)?.contains(word) == true)
     }
 
+    @Test
+    func `let a first key come without a voucher only in development without an identity key`() {
+        for isDevelopment in [false, true] {
+            for key in [nil, FilePath(text: "identity.pem")] {
+                var configuration = Configuration()
+                configuration.development = isDevelopment
+                configuration.identity.key = key
+                let expected = isDevelopment && key == nil
+                #expect((configuration.firstEnrolment == .mayBeUnauthorized) == expected)
+            }
+        }
+    }
+
     @Test(arguments: ["127.0.0.1", "127.8.8.8", "::1"])
     func `let plain HTTP be on loopback`(address: String) {
         #expect(

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `every answer forbids storing and names the request`() async throws {
-        let text = ["/healthz", "/nope", "/large"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }
+        let text = ["/healthz", "/nope", "/medium"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }
         for response in try await answers(text.joined(), count: 3) {
             #expect(response.headers["cache-control"] == "no-store")
             #expect(response.headers["x-request-id"] == "made-here")

@@ -113,13 +113,14 @@ import Testing
 
     @Test func `is cut off when it is silent in the TLS handshake`() async throws {
         try await expectCutOff(
-            limits: Self.limits(), tls: try TestCertificates.shared().options(.off), first: [])
+            limits: Self.limits(), tls: try await TestCertificates.shared().options(.off), first: []
+        )
     }
 
     @Test func `is cut off when it drips the TLS handshake`() async throws {
         // The header of a record of 512 bytes, and of a ClientHello in it.
         try await expectCutOff(
-            limits: Self.limits(), tls: try TestCertificates.shared().options(.off),
+            limits: Self.limits(), tls: try await TestCertificates.shared().options(.off),
             first: [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC, 0x03, 0x03],
             drip: [0x41])
     }

@@ -54,10 +54,31 @@ import Testing
         #expect(await eventually { server.inFlight == 1 })
         await server.stop(drain: .milliseconds(50))
         #expect(server.connections == 0)
-        #expect(server.inFlight == 0)
         try await blocking { #expect(client.all[0].isClosed()) }
         // The handler answers into nothing.
         await gate.open()
+        #expect(await eventually { server.inFlight == 0 })
+    }
+
+    @Test func `waits for a handler whose client is gone`() async throws {
+        let gate = Gate()
+        let server = try TestServer.make(handler: { _ in
+            await gate.wait()
+            return Response(status: 200)
+        })
+        let port = server.port
+        try await blocking {
+            let client = try RawClient(port: port)
+            client.send(TestServer.health)
+            client.reset()
+        }
+        #expect(await eventually { server.inFlight == 1 })
+        async let stopped: Void = server.stop(drain: .seconds(20))
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(server.inFlight == 1)
+        await gate.open()
+        await stopped
+        #expect(server.inFlight == 0)
     }
 
     @Test func `waits for half a request no longer than for its time`() async throws {

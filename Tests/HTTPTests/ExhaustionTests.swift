@@ -4,13 +4,17 @@ import HTTP
 import Testing
 
 /// These run in processes of their own, since they count or limit what a whole process holds.
-@Suite struct `File descriptors` {
+///
+/// One after another: while such a process runs, the testing library blocks a thread of the pool, and
+/// the other tests' handlers need one.
+@Suite(.serialized) struct `File descriptors` {
     @Test func `that run out cost no processor time, and service returns`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer.make()
             let port = server.port
-            // A first request, so that everything that is opened once is open.
+            // So that everything that is opened once is open, such as the timer of Swift's tasks.
             try await expectAlive(server)
+            try await Task.sleep(for: .milliseconds(1))
             try OwnProcess.limitDescriptors(to: OwnProcess.openDescriptors + 40)
             let clients = try await blocking { try Self.fillUp(port) }
             let before = OwnProcess.processorMicroseconds
@@ -34,10 +38,27 @@ import Testing
         return clients
     }
 
+    @Test func `are kept free for the rest of the process`() async {
+        await #expect(processExitsWith: .success) {
+            let reserved = ServerLimits.descriptorsReserved
+            try OwnProcess.limitDescriptors(to: reserved + 10)
+            let server = try TestServer.make()
+            let port = server.port
+            try await blocking {
+                let clients = Clients()
+                for _ in 0..<20 { clients.add(try RawClient(port: port)) }
+                RawClient.pause(microseconds: 300_000)
+                try OwnProcess.require(server.connections == 10, "\(server.connections)")
+            }
+            await server.stop(drain: .zero)
+        }
+    }
+
     @Test func `are back at base after chaos, with nothing left in flight`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer.make()
-            try await expectAlive(server)
+            // A first round, so that everything that is opened once is open.
+            try await Chaos(port: server.port, rounds: 100).run()
             _ = await eventually { server.connections == 0 }
             let base = OwnProcess.openDescriptors
             try await Chaos(port: server.port, rounds: 1500).run()

@@ -10,7 +10,7 @@ import Testing
     private func ask(
         _ policy: TLSOptions.ClientCertificatePolicy, _ arguments: [String] = []
     ) async throws -> String {
-        let certificates = try TestCertificates.shared()
+        let certificates = try await TestCertificates.shared()
         var answer = ""
         try await withServer(tls: certificates.options(policy)) { server in
             let port = server.port
@@ -23,8 +23,8 @@ import Testing
         return answer
     }
 
-    private func identity(_ name: String) throws -> [String] {
-        try TestCertificates.shared().showing(name)
+    private func identity(_ name: String) async throws -> [String] {
+        try await TestCertificates.shared().showing(name)
     }
 
     @Test(arguments: [TLSOptions.ClientCertificatePolicy.off, .optional])
@@ -44,16 +44,16 @@ import Testing
     func `hands a verified certificate to the handler`(
         _ policy: TLSOptions.ClientCertificatePolicy
     ) async throws {
-        let answer = try await ask(policy, identity("client"))
+        let answer = try await ask(policy, await identity("client"))
         #expect(answer.contains("mutualTLS"))
         #expect(answer.contains("URI:spiffe://bank.example/core"))
         #expect(answer.contains("DNS:core.bank.example"))
         #expect(!answer.contains("nobody"))
-        #expect(try answer.contains(TestCertificates.shared().fingerprint("client")))
+        #expect(try await answer.contains(TestCertificates.shared().fingerprint("client")))
     }
 
     @Test func `does not ask for a certificate when the policy is off`() async throws {
-        #expect(try await ask(.off, identity("client")).contains(#""peer":"tls""#))
+        #expect(try await ask(.off, await identity("client")).contains(#""peer":"tls""#))
     }
 
     @Test(
@@ -62,7 +62,7 @@ import Testing
     func `refuses a certificate that does not verify`(
         _ policy: TLSOptions.ClientCertificatePolicy, _ name: String
     ) async throws {
-        #expect(try await ask(policy, identity(name)) == "")
+        #expect(try await ask(policy, await identity(name)) == "")
     }
 
     @Test func `takes 1.2 and 1.3 and nothing older`() async throws {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `does not speak plain HTTP`() async throws {
-        try await withServer(tls: TestCertificates.shared().options(.off)) { server in
+        try await withServer(tls: await TestCertificates.shared().options(.off)) { server in
             let port = server.port
             try await blocking {
                 let client = try RawClient(port: port)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `answers in order when requests are in the pipeline`() async throws {
-        let certificates = try TestCertificates.shared()
+        let certificates = try await TestCertificates.shared()
         try await withServer(tls: certificates.options(.required)) { server in
             let port = server.port
             let answer = try await blocking {
@@ -103,13 +103,14 @@ import Testing
     }
 
     @Test func `a certificate that expires during the connection no longer counts`() async throws {
-        let certificates = try TestCertificates.shared()
+        let certificates = try await TestCertificates.shared()
         let end = Date().addingTimeInterval(3)
         let format = DateFormatter()
         format.dateFormat = "yyyyMMddHHmmss'Z'"
         format.timeZone = TimeZone(identifier: "UTC")
         format.locale = Locale(identifier: "en_US_POSIX")
-        try certificates.leaf("brief", by: "ca", until: format.string(from: end))
+        let endText = format.string(from: end)
+        try await blocking { try certificates.leaf("brief", by: "ca", until: endText) }
         try await withServer(tls: certificates.options(.optional)) { server in
             let port = server.port
             try await blocking {
@@ -127,18 +128,18 @@ import Testing
 
 @Suite struct `Reloading certificates` {
     /// A copy of the server's files that a test may replace.
-    private func copies(_ name: String) throws -> TLSOptions {
-        let certificates = try TestCertificates.shared()
+    private func copies(_ name: String) async throws -> TLSOptions {
+        let certificates = try await TestCertificates.shared()
         var options = certificates.options(.optional)
         options.certificateChainFile = certificates.path("\(name).crt")
         options.privateKeyFile = certificates.path("\(name).key")
         options.clientCAFile = certificates.path("\(name)-ca.crt")
-        try put("server", "ca", into: options)
+        try await put("server", "ca", into: options)
         return options
     }
 
-    private func put(_ server: String, _ ca: String, into options: TLSOptions) throws {
-        let certificates = try TestCertificates.shared()
+    private func put(_ server: String, _ ca: String, into options: TLSOptions) async throws {
+        let certificates = try await TestCertificates.shared()
         let files = [
             ("\(server).crt", options.certificateChainFile),
             ("\(server).key", options.privateKeyFile), ("\(ca).crt", options.clientCAFile ?? ""),
@@ -151,7 +152,7 @@ import Testing
 
     /// The common name of the certificate that the server shows now.
     private func shownName(_ port: UInt16) async throws -> String {
-        let certificates = try TestCertificates.shared()
+        let certificates = try await TestCertificates.shared()
         return try await blocking {
             let text = try certificates.openssl("s_client -connect 127.0.0.1:\(port) -no_ign_eof")
             return text.split(separator: "\n").first { $0.hasPrefix("subject=") }.map(String.init)
@@ -160,8 +161,8 @@ import Testing
     }
 
     @Test func `shows the new certificate and closes idle connections`() async throws {
-        let certificates = try TestCertificates.shared()
-        let options = try copies("reload-idle")
+        let certificates = try await TestCertificates.shared()
+        let options = try await copies("reload-idle")
         try await withServer(tls: options) { server in
             let port = server.port
             let idle = try await blocking {
@@ -171,7 +172,7 @@ import Testing
                 return HeldTLS(client)
             }
             #expect(try await shownName(port) == "subject=CN = server")
-            try put("server2", "ca", into: options)
+            try await put("server2", "ca", into: options)
             try server.reloadTLS()
             #expect(try await blocking { idle.client.receiveAll() } == "")
             #expect(try await shownName(port) == "subject=CN = server2")
@@ -179,8 +180,8 @@ import Testing
     }
 
     @Test func `lets a request finish under the old trust and closes after it`() async throws {
-        let certificates = try TestCertificates.shared()
-        let options = try copies("reload-busy")
+        let certificates = try await TestCertificates.shared()
+        let options = try await copies("reload-busy")
         try await withServer(tls: options) { server in
             let port = server.port
             let busy = try await blocking {
@@ -197,8 +198,8 @@ import Testing
     }
 
     @Test func `takes over another client CA`() async throws {
-        let certificates = try TestCertificates.shared()
-        let options = try copies("reload-ca")
+        let certificates = try await TestCertificates.shared()
+        let options = try await copies("reload-ca")
         try await withServer(tls: options) { server in
             let port = server.port
             func peer(_ name: String) async throws -> String {
@@ -210,7 +211,7 @@ import Testing
             }
             #expect(try await peer("client").contains("mutualTLS"))
             #expect(try await peer("foreign") == "")
-            try put("server", "foreign-ca", into: options)
+            try await put("server", "foreign-ca", into: options)
             try server.reloadTLS()
             #expect(try await peer("client") == "")
             #expect(try await peer("foreign").contains("mutualTLS"))
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test func `keeps the old files when the new ones are not usable`() async throws {
-        let options = try copies("reload-bad")
+        let options = try await copies("reload-bad")
         try await withServer(tls: options) { server in
             try Data("garbage".utf8).write(to: URL(filePath: options.certificateChainFile))
             #expect(throws: ServerFailure.self) { try server.reloadTLS() }
@@ -228,8 +229,8 @@ import Testing
 }
 
 @Suite struct `Certificates that cannot be used` {
-    private func failure(_ change: (inout TLSOptions) -> Void) throws -> ServerFailure? {
-        var tls = try TestCertificates.shared().options(.required)
+    private func failure(_ change: (inout TLSOptions) -> Void) async throws -> ServerFailure? {
+        var tls = try await TestCertificates.shared().options(.required)
         change(&tls)
         let options = ServerOptions(host: "127.0.0.1", port: 0, tls: tls, makeRequestID: { "a" })
         do throws(ServerFailure) {
@@ -240,27 +241,29 @@ import Testing
         }
     }
 
-    @Test func `name their file`() throws {
-        let other = try TestCertificates.shared().path("other.key")
+    @Test func `name their file`() async throws {
+        let other = try await TestCertificates.shared().path("other.key")
         guard
-            case .certificateUnusable(file: "/nowhere", _) = try failure({
+            case .certificateUnusable(file: "/nowhere", _) = try await failure({
                 $0.certificateChainFile = "/nowhere"
             })
         else { throw Unexpected() }
         guard
-            case .privateKeyUnusable(file: other, _) = try failure({ $0.privateKeyFile = other })
+            case .privateKeyUnusable(file: other, _) = try await failure({
+                $0.privateKeyFile = other
+            })
         else { throw Unexpected() }
         guard
-            case .clientCAUnusable(file: "/nowhere", _) = try failure({
+            case .clientCAUnusable(file: "/nowhere", _) = try await failure({
                 $0.clientCAFile = "/nowhere"
             })
         else { throw Unexpected() }
     }
 
-    @Test func `a policy without a CA is a failure, unless it is off`() throws {
-        #expect(try failure { $0.clientCAFile = nil } == .clientCAMissing)
+    @Test func `a policy without a CA is a failure, unless it is off`() async throws {
+        #expect(try await failure { $0.clientCAFile = nil } == .clientCAMissing)
         #expect(
-            try failure {
+            try await failure {
                 $0.clientCAFile = nil
                 $0.clientCertificate = .off
             } == nil)

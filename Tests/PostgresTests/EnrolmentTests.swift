@@ -103,8 +103,9 @@ import WebAuthn
                    AND sign_count = 7 AND NOT backup_state AND seq = 2
                 """)
             #expect(state == 1)
-            #expect(try await world.service().credentials(of: customer).map(\.id)
-                == [credential.id, other.id])
+            #expect(
+                try await world.service().credentials(of: customer).map(\.id)
+                    == [credential.id, other.id])
             #expect(try await world.recorded(.credentialAuthorized) == 1)
             #expect(try await world.evidenceHolds())
             let body = try #require(try await world.bodies(.credentialEnrolled).last)

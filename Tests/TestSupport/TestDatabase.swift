@@ -51,6 +51,13 @@ package final class TestDatabase: Sendable {
         }
     }
 
+    /// Does several things on one connection of the superuser.
+    package func run<Result: Sendable>(
+        _ body: @escaping @Sendable (borrowing Connection) throws(PostgresError) -> Result
+    ) async throws(StoreFailure) -> Result {
+        try await TestServer.run(superuser, body)
+    }
+
     fileprivate func close() async { await opened.close() }
 }
 

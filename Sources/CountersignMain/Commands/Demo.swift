@@ -1,3 +1,5 @@
+import Foundation
+
 extension Command {
     /// The whole story on one machine, over real HTTP, with a private database.
     static let demo = Command(
@@ -10,7 +12,10 @@ extension Command {
                 name: "dir", placeholder: "DIR",
                 what: "the folder of its database (default .countersign/demo of the checkout)"),
         ]
-    ) { _ in
-        throw CommandFailure.notInThisBuild
+    ) { invocation in
+        let home = try DemoHome(
+            invocation.option("dir"),
+            project: ProcessInfo.processInfo.environment[ReservedNames.project])
+        try await DemoRun(home: home, stays: !invocation.has("exit")).run()
     }
 }

@@ -72,7 +72,7 @@ extension Configuration {
                     ).json
                 }, requestOptions: requestOptions), sha256: .openSSL,
             identityToken: try identityKey()?.tokenReader,
-            firstEnrolment: development ? .mayBeUnauthorized : .needsAuthorization)
+            firstEnrolment: firstEnrolment)
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         return API.Services(
@@ -80,6 +80,12 @@ extension Configuration {
             evidence: PostgresEvidenceStore(
                 database: database, keyEncryption: keyEncryption, service: service),
             clients: PostgresClientDirectory(database: database))
+    }
+
+    /// Development goes without a voucher only where no identity system is there to give one: whoever
+    /// configures its key wants to see what happens without a token.
+    var firstEnrolment: FirstEnrolmentRule {
+        development && identity.key == nil ? .mayBeUnauthorized : .needsAuthorization
     }
 
     private func relyingParty() throws(ConfigurationError) -> WebAuthn.RelyingParty {

@@ -75,7 +75,7 @@ internal import Glibc
 
     func replyCompleted() {
         phase.replyCompleted()
-        exchange?.finish()
+        exchange?.sent()
         exchange = nil
     }
 

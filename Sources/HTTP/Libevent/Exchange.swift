@@ -3,25 +3,30 @@ internal import CLibevent
 /// One request from its last byte to the last byte of its answer. On the loop's thread only.
 ///
 /// Who frees evhttp's request depends on how the connection ends. If evhttp itself gave the
-/// connection up while we were thinking, it left the request to us (it then has no connection), and
-/// answering it frees it. If the whole server or connection is freed, the request goes with it.
+/// connection up while the handler ran, it left the request to us (it then has no connection), and
+/// answering it frees it. If the connection is freed otherwise, the request goes with it.
 @safe final class Exchange: @unchecked Sendable {
-    // Sendable: tasks carry it back to the loop's thread unread.
+    // Sendable: tasks carry it back to the loop's thread unread. If the loop has ended it may be
+    // freed on another thread; then only `finished` is called, which is Sendable.
     private(set) var request: UnsafeMutablePointer<evhttp_request>?
     /// Values that go into the answer.
     let correlation: RequestCorrelation
-    private let finished: () -> Void
+    private let finished: @Sendable () -> Void
+    private var isAnswered = false
+    private var isClosed = false
     private var isFinished = false
 
-    /// `finished` runs exactly once: when the answer is sent, or cannot be.
+    /// `finished` runs exactly once: when the handler has answered and the answer is sent or cannot be.
     init(
         _ request: UnsafeMutablePointer<evhttp_request>, _ correlation: RequestCorrelation,
-        finished: @escaping () -> Void
+        finished: @escaping @Sendable () -> Void
     ) {
         unsafe self.request = request
         self.correlation = correlation
         self.finished = finished
     }
+
+    deinit { if !isFinished { finished() } }
 
     /// Whether evhttp gave the connection up and left the request to us.
     var isOrphaned: Bool {
@@ -31,16 +36,21 @@ internal import CLibevent
 
     func connectionClosed() {
         if !isOrphaned { unsafe request = nil }
-        finish()
+        isClosed = true
+        if isAnswered { finish() }
     }
 
-    /// Gives the request up to evhttp, which frees it with the answer.
-    func takeRequest() -> UnsafeMutablePointer<evhttp_request>? {
+    /// Gives the request up to evhttp, which frees it with the answer; `nil` when it is freed already.
+    func answered() -> UnsafeMutablePointer<evhttp_request>? {
+        isAnswered = true
+        if isClosed { finish() }
         defer { unsafe request = nil }
         return unsafe request
     }
 
-    func finish() {
+    func sent() { finish() }
+
+    private func finish() {
         guard !isFinished else { return }
         isFinished = true
         finished()

@@ -26,6 +26,16 @@ internal import Glibc
         port = Listener.port(of: socket)
     }
 
+    /// How many connections may be open at once, after the process's own limit.
+    static func connectionsMax(_ limits: ServerLimits) -> Int {
+        var process = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &process) == 0 else {
+            return limits.connectionsMax
+        }
+        let descriptors = Int(clamping: process.rlim_cur)
+        return min(limits.connectionsMax, max(1, descriptors - ServerLimits.descriptorsReserved))
+    }
+
     func pause() {
         if isOpen { unsafe evconnlistener_disable(handle) }
     }

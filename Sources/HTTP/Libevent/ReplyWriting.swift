@@ -10,7 +10,9 @@ internal import Countersign
     /// Sends the answer; afterwards the request is evhttp's again and must not be touched.
     func send(_ response: Response, to correlation: RequestCorrelation, closing: Bool) {
         let answer = response.naming(requestID: correlation.id)
-        for field in answer.headers.fields { add(field.name, field.value) }
+        for field in answer.headers.fields where !ReplyWriting.isOurs(field.name) {
+            add(field.name, field.value)
+        }
         add("Cache-Control", "no-store")
         add("X-Request-ID", correlation.id)
         if let traceparent = correlation.traceparent { add("traceparent", traceparent) }
@@ -21,6 +23,16 @@ internal import Countersign
         }
         unsafe evhttp_send_reply(
             request, Int32(answer.status), StatusText.phrase(for: answer.status), nil)
+    }
+
+    /// Fields that only the server may write, whatever a handler says.
+    private static let ours = [
+        "cache-control", "connection", "content-length", "traceparent", "transfer-encoding",
+        "x-request-id",
+    ]
+
+    private static func isOurs(_ name: String) -> Bool {
+        ours.contains { ASCII.equalIgnoringCase($0, name) }
     }
 
     /// Statuses whose answers end after the head (RFC 9112 §6.3).

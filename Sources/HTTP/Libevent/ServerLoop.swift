@@ -23,6 +23,8 @@ internal import CLibevent
     let openConnections = MetricCell()
     let refusals = MetricCell()
     private let options: ServerOptions
+    private let admission: Admission
+    private let connectionsMax: Int
     private let handler: @Sendable (Request) async -> Response
     private let loop: EventLoop
     private let lifecycle = Locked(Lifecycle())
@@ -53,6 +55,8 @@ internal import CLibevent
             throw error
         }
         self.options = options
+        admission = Admission(options: options)
+        connectionsMax = Listener.connectionsMax(options.limits)
         self.handler = handler
         self.loop = loop
         self.listener = listener
@@ -106,7 +110,11 @@ internal import CLibevent
         let renewed = try TLSContext(tlsOptions)
         loop.post { [self] in
             tls = renewed
-            closeSoon()
+            for connection in connections.all {
+                connection.mustClose = true
+                // Half a request has had no effect, so that its client can begin anew.
+                if !connection.phase.isAnswering { connection.shutDown() }
+            }
         }
     }
 
@@ -128,8 +136,9 @@ internal import CLibevent
         }
     }
 
-    /// The owner is gone: cut everything off.
+    /// The owner is gone: cut everything off. A server that never ran is freed with its last reference.
     func abandon() {
+        guard lifecycle.withLock({ $0.stage == .running }) else { return }
         loop.post { [self] in beginDrain(until: .now) }
     }
 
@@ -149,7 +158,7 @@ internal import CLibevent
         }
         if let stream = unsafe stream { unsafe connections.expect(stream) }
         adoption?.activate()
-        if connections.count >= options.limits.connectionsMax { listener.pause() }
+        if connections.count >= connectionsMax { listener.pause() }
         return unsafe stream
     }
 
@@ -168,18 +177,10 @@ internal import CLibevent
         if let exchange = connection.exchange, exchange.isOrphaned {
             orphans[ObjectIdentifier(exchange)] = exchange
         }
-        if drainEnd != nil {
-            if connections.isEmpty { loop.exit() }
-        } else if connections.count == options.limits.connectionsMax - 1 {
+        if drainEnd == nil, connections.count == connectionsMax - 1 {
             listener.resume()
         }
-    }
-
-    private func closeSoon() {
-        for connection in connections.all {
-            connection.mustClose = true
-            if connection.phase.isIdle { connection.shutDown() }
-        }
+        endIfDrained()
     }
 
     private func ticked() {
@@ -189,7 +190,7 @@ internal import CLibevent
         }
         if let drainEnd {
             if drainEnd <= now { loop.exit() }
-        } else if connections.count < options.limits.connectionsMax {
+        } else if connections.count < connectionsMax {
             listener.resume()
         }
     }
@@ -199,7 +200,7 @@ internal import CLibevent
     fileprivate func arrived(_ request: UnsafeMutablePointer<evhttp_request>) {
         let reading = unsafe RequestReading(request)
         let headers = reading.headers
-        let correlation = correlation(of: headers)
+        let correlation = admission.correlation(of: headers)
         guard let handle = unsafe evhttp_request_get_connection(request),
             let connection = unsafe connections[handle],
             let peer = connection.peer(isTLSExpected: options.tls != nil)
@@ -210,10 +211,16 @@ internal import CLibevent
                 Problem.malformedRequest("The connection is not usable.").response,
                 to: correlation, closing: true)
         }
-        let exchange = unsafe begin(request, on: connection, correlation)
-        if let refusal = unsafe refusal(of: request, reading, connection) {
-            refusals.add(1)
-            return answer(exchange, with: refusal, on: connection)
+        inFlight.add(1)
+        let exchange = unsafe Exchange(request, correlation) { [inFlight] in inFlight.add(-1) }
+        connection.requestCompleted(exchange)
+        if let problem = unsafe admission.framingProblem(of: request, on: connection) {
+            // Closing also drops what follows: it may be the rest of an ambiguous request.
+            connection.mustClose = true
+            return refuse(exchange, with: problem)
+        }
+        if let problem = admission.sizeProblem(of: reading) {
+            return refuse(exchange, with: problem)
         }
         let command = Request(
             method: reading.method, path: reading.path, query: reading.query, headers: headers,
@@ -225,66 +232,27 @@ internal import CLibevent
         }
     }
 
-    private func begin(
-        _ request: UnsafeMutablePointer<evhttp_request>, on connection: Connection,
-        _ correlation: RequestCorrelation
-    ) -> Exchange {
-        inFlight.add(1)
-        let exchange = unsafe Exchange(request, correlation) { [inFlight] in inFlight.add(-1) }
-        connection.requestCompleted(exchange)
-        return exchange
+    private func refuse(_ exchange: Exchange, with problem: Problem) {
+        refusals.add(1)
+        answer(exchange, with: problem.response)
     }
 
-    private func correlation(of headers: HeaderFields) -> RequestCorrelation {
-        let id = headers.only("x-request-id").flatMap { Correlation.isRequestID($0) ? $0 : nil }
-        let trace = headers.only("traceparent").flatMap {
-            Correlation.isTraceparent($0) ? $0 : nil
-        }
-        return RequestCorrelation(id: id ?? options.makeRequestID(), traceparent: trace)
-    }
-
-    /// What is answered without asking the handler; `nil` when it is to be asked.
-    private func refusal(
-        of request: UnsafeMutablePointer<evhttp_request>, _ reading: RequestReading,
-        _ connection: Connection
-    ) -> Response? {
-        let nul = connection.hasReceivedNUL ? "There is a NUL in the request." : nil
-        if let fault = unsafe nul ?? FramingCheck.fault(in: request) {
-            // Closing also drops what follows: it may be the rest of an ambiguous request.
-            connection.mustClose = true
-            return Problem.malformedRequest(fault).response
-        }
-        guard reading.bodyByteCount <= options.limits.bodyBytesMax else {
-            return Problem.payloadTooLarge(bytesMax: options.limits.bodyBytesMax).response
-        }
-        return nil
-    }
-
-    /// A handler has answered; its connection may be gone by now.
+    /// The connection may be gone by now; evhttp frees an orphan when it is answered.
     private func answer(_ exchange: Exchange, with response: Response) {
         orphans[ObjectIdentifier(exchange)] = nil
-        guard let request = unsafe exchange.request else { return }
-        guard let handle = unsafe evhttp_request_get_connection(request),
-            let connection = unsafe connections[handle]
-        else {
-            // Evhttp frees an orphan when it is answered.
-            if let request = unsafe exchange.takeRequest() {
-                unsafe ReplyWriting(request).send(
-                    response, to: exchange.correlation, closing: true)
+        if let request = unsafe exchange.answered() {
+            let handle = unsafe evhttp_request_get_connection(request)
+            let connection = unsafe handle.flatMap { unsafe connections[$0] }
+            if let connection {
+                let context = unsafe Unmanaged.passUnretained(connection).toOpaque()
+                unsafe evhttp_request_set_on_complete_cb(request, replyCompleted, context)
+                connection.replyStarted()
             }
-            return
+            unsafe ReplyWriting(request).send(
+                response, to: exchange.correlation,
+                closing: connection?.mustClose ?? true || drainEnd != nil)
         }
-        answer(exchange, with: response, on: connection)
-    }
-
-    private func answer(_ exchange: Exchange, with response: Response, on connection: Connection) {
-        guard let request = unsafe exchange.takeRequest() else { return }
-        let me = unsafe Unmanaged.passUnretained(connection).toOpaque()
-        unsafe evhttp_request_set_on_complete_cb(request, replyCompleted, me)
-        connection.replyStarted()
-        unsafe ReplyWriting(request).send(
-            response, to: exchange.correlation,
-            closing: connection.mustClose || drainEnd != nil)
+        endIfDrained()
     }
 
     // MARK: On the loop's thread: the end
@@ -292,10 +260,15 @@ internal import CLibevent
     private func beginDrain(until end: ContinuousClock.Instant) {
         drainEnd = min(end, drainEnd ?? end)
         if let http = unsafe http { unsafe listener.close(in: http) }
-        closeSoon()
+        for connection in connections.all where connection.phase.isIdle { connection.shutDown() }
         // Often enough that a short drain is not stretched by a long tick.
         tick?.schedule(every: .milliseconds(10))
-        if connections.isEmpty { loop.exit() }
+        endIfDrained()
+    }
+
+    /// A handler whose client is gone is waited for too: it may be about to commit.
+    private func endIfDrained() {
+        if drainEnd != nil, connections.isEmpty, inFlight.value == 0 { loop.exit() }
     }
 
     private func end() {
@@ -318,7 +291,7 @@ internal import CLibevent
         adoption = nil
         unsafe evhttp_free(http)
         for orphan in orphans.values {
-            if let request = unsafe orphan.takeRequest() { unsafe evhttp_request_free(request) }
+            if let request = unsafe orphan.answered() { unsafe evhttp_request_free(request) }
         }
         orphans = [:]
     }

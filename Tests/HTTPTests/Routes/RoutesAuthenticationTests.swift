@@ -47,7 +47,7 @@ import Testing
 
     @Test func `what cannot be a key costs no look-up`() async throws {
         let api = FakeAPI()
-        for key in ["", "cs_backend_short", "cs_nobody_\(String(repeating: "A", count: 43))"] {
+        for key in ["", "cs_backend_shor", "cs_nobody_\(String(repeating: "A", count: 43))"] {
             #expect(await respond(api, key: key).status == 401)
         }
         #expect(api.directory.lookUps == 0)

@@ -43,6 +43,7 @@ import Testing
                 #expect(answer.json["instance"] == .string("made-here"))
                 #expect(answer.headers["cache-control"] == "no-store")
             }
+            #expect(try await api.everyOutcomeIsCounted())
         }
     }
 
@@ -136,6 +137,7 @@ import Testing
             if refusal == .externalIDExists {
                 #expect(answer.faults == ["/external_id external_id_exists"])
             }
+            #expect(try await api.everyOutcomeIsCounted())
         }
     }
 
@@ -178,6 +180,7 @@ import Testing
                 #expect(answer.status == status, "\(route)")
                 #expect(answer.slug == slug, "\(route)")
             }
+            #expect(try await api.everyOutcomeIsCounted())
         }
     }
 

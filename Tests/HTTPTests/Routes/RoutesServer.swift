@@ -85,6 +85,13 @@ struct RunningAPI: Sendable {
         try await send("GET", path, as: role)
     }
 
+    /// Whether each slug that was answered so far has a series of its own.
+    func everyOutcomeIsCounted() async throws -> Bool {
+        let text = String(decoding: try await get("/metrics", as: nil).body, as: UTF8.self)
+        return text.contains("countersign_api_answers_total{")
+            && !text.contains("outcome=\"other\"")
+    }
+
     /// Posts JSON; creations get a key unless the headers say otherwise.
     func post(
         _ path: String, _ body: String, as role: AuthenticatedClient.Role? = .backend,

@@ -23,9 +23,9 @@ private final class ThreadPerJob: TaskExecutor {
     }
 }
 
-/// Asks again and again until it is true; false after ten seconds.
+/// Asks again and again until it is true; false after thirty seconds.
 func eventually(_ condition: @Sendable () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
         if condition() { return true }
         try? await Task.sleep(for: .milliseconds(5))

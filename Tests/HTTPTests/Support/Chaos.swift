@@ -59,7 +59,7 @@ struct Chaos: Sendable {
                     + (random.below(2) == 0 ? "0\r\n\r\n" : "zz\r\n"))
             _ = try? client.response()
         default:
-            client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET /medium HTTP/1.1\r\nHost: a\r\n\r\n")
             client.finishSending()
         }
         if random.below(2) == 0 { client.reset() }

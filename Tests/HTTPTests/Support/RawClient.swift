@@ -13,7 +13,7 @@ struct RawResponse: Sendable, Equatable {
 
 /// A socket to a server on this machine, with nothing between the test and the bytes.
 ///
-/// Blocks, so it is used inside `blocking { }` only. Every wait ends after ten
+/// Blocks, so it is used inside `blocking { }` only. Every wait ends after thirty
 /// seconds, or when the test says so.
 final class RawClient {
     enum Failure: Error {
@@ -26,7 +26,7 @@ final class RawClient {
     private(set) var socket: Int32
     private var received: Bytes = []
 
-    init(port: UInt16, waitMilliseconds: Int = 10_000) throws {
+    init(port: UInt16, waitMilliseconds: Int = 30_000) throws {
         // A program that a test starts must not keep the connection open.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, kind, 0)
@@ -123,7 +123,7 @@ final class RawClient {
         }
     }
 
-    /// Whether the server has closed or closes within ten seconds.
+    /// Whether the server has closed or closes within thirty seconds.
     func isClosed() -> Bool { (try? restUntilClosed()) != nil }
 
     private func receiveMore() throws {
@@ -144,10 +144,10 @@ final class RawClient {
 extension RawClient {
     static func pause(microseconds: UInt32) { usleep(microseconds) }
 
-    /// Sends the same bytes now and then; true when the server ends it within ten seconds.
+    /// Sends the same bytes now and then; true when the server ends it within thirty seconds.
     func dripUntilClosed(_ bytes: Bytes, every microseconds: UInt32) -> Bool {
         guard !bytes.isEmpty else { return isClosed() }
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
             guard send(bytes) else { return true }
             RawClient.pause(microseconds: microseconds)

@@ -24,7 +24,8 @@ final class TLSClient {
 
     deinit {
         try? input.fileHandleForWriting.close()
-        process.terminate()
+        // Not `terminate`: s_client inherits a thread's mask, in which SIGTERM may be blocked.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
@@ -56,8 +57,10 @@ extension TestCertificates {
     }
 
     /// Lower-case hexadecimal SHA-256 of the certificate in DER, as `openssl` computes it.
-    func fingerprint(_ name: String) throws -> String {
-        let text = try openssl("x509 -in \(name).crt -noout -fingerprint -sha256")
+    func fingerprint(_ name: String) async throws -> String {
+        let text = try await blocking {
+            try openssl("x509 -in \(name).crt -noout -fingerprint -sha256")
+        }
         return text.split(separator: "=").last.map {
             $0.replacing(":", with: "").lowercased().trimmingCharacters(in: .whitespacesAndNewlines)
         } ?? ""

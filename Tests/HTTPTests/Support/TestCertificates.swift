@@ -5,10 +5,10 @@ import HTTP
 struct TestCertificates: Sendable {
     let folder: URL
 
-    private static let made = Result { try TestCertificates() }
+    private static let made = Task { try await blocking { try TestCertificates() } }
 
     /// Deleted when the process ends.
-    static func shared() throws -> TestCertificates { try made.get() }
+    static func shared() async throws -> TestCertificates { try await made.value }
 
     private init() throws {
         folder = FileManager.default.temporaryDirectory

@@ -7,6 +7,10 @@ enum TestServer {
     static let jsonBody = #"{"amount":"120.00","currency":"EUR"}"#
     static let health = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 
+    /// More than the buffers of a socket hold, so that sending waits for the client.
+    static let large = Bytes(repeating: 0x61, count: 16 << 20)
+    static let medium = Bytes(repeating: 0x61, count: 300_000)
+
     /// A POST that the echo route answers, after that many milliseconds.
     static func post(_ body: String = jsonBody, milliseconds: Int = 0, extra: String = "") -> String
     {
@@ -28,9 +32,8 @@ enum TestServer {
                 Route(.get, "/v1/things/{id}") { _, parameters in
                     .json(["id": .string(parameters["id"])])
                 },
-                Route(.get, "/large") { _, _ in
-                    Response(status: 200, body: Bytes(repeating: 0x61, count: 16 << 20))
-                },
+                Route(.get, "/large") { _, _ in Response(status: 200, body: large) },
+                Route(.get, "/medium") { _, _ in Response(status: 200, body: medium) },
                 Route(.delete, "/nothing") { _, _ in Response(status: 204) },
                 Route(.get, "/seen") { request, _ in
                     .json([
