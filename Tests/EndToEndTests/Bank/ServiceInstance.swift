@@ -147,15 +147,18 @@ extension TestBank {
         }
     }
 
-    /// Ends every lease, as if its time were over.
+    /// Ends every lease and every pause between attempts, as if its time were over.
     func endLeases() async throws {
-        try await sql(
-            """
-            UPDATE countersign.execution_order
-               SET lease_until = clock_timestamp() - interval '1 second',
-                   available_at = least(available_at, clock_timestamp())
-             WHERE settled_at IS NULL
-            """)
+        // A hold has not begun to wait for an attempt, and is not ended.
+        for table in ["execution_order", "credential_announcement"] {
+            try await sql(
+                """
+                UPDATE countersign.\(table)
+                   SET lease_until = clock_timestamp() - interval '1 second',
+                       available_at = least(available_at, clock_timestamp())
+                 WHERE settled_at IS NULL AND attempt > 0
+                """)
+        }
     }
 
     /// Waits until no order is left to be delivered.

@@ -95,7 +95,7 @@ final class TestBank: Sendable {
         guard
             FileManager.default.createFile(
                 atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw ServiceProcess.Failure(description: "cannot write \(path)") }
+        else { throw Unexpected("cannot write \(path)") }
     }
 
     /// Sets a bank up, and leaves nothing of it behind.
