@@ -125,21 +125,28 @@ private struct FuzzedRoute: Sendable {
     ) async throws -> [FuzzedRoute] {
         let bank = instance.bank
         let backend = try instance.backend()
-        let created = try await backend.create(customer.transfer())
-        guard let question = created.question else { throw Unexpected("no action") }
+        // Each route that can end an action has one of its own.
+        let questions = try await (0..<7).asArray.asyncMap { _ in
+            guard let question = try await backend.create(customer.transfer()).question else {
+                throw Unexpected("no action")
+            }
+            return question
+        }
         let begun = try await backend.beginEnrolment(of: customer.id, .deviceKey)
         let enrolment = begun.text("enrolment_id") ?? ""
         let actions = "/v1/actions"
-        let action = "\(actions)/\(question.action)"
+        func path(_ number: Int) -> String { "\(actions)/\(questions[number].action)" }
         let credentials = "/v1/customers/\(customer.id)/credentials"
-        let (approval, passkey) = try answers(question, customer)
+        let answers = try questions.map { try Self.answers($0, customer) }
         let post = bodies(customer).map { FuzzedRoute("POST", actions, key: bank.backendKey, $0) }
         let backendRoutes: [(String, String, JSON)] = [
             ("GET", actions + "?customer_id=\(customer.id)&limit=2&authorization=pending", .null),
-            ("GET", action, .null), ("POST", action + "/challenges", [:]),
-            ("POST", action + "/approve", approval), ("POST", action + "/approve", passkey),
-            ("POST", action + "/reject", approval), ("POST", action + "/reject", passkey),
-            ("POST", action + "/cancel", ["reason": "changed"]),
+            ("GET", path(0), .null), ("POST", path(1) + "/challenges", [:]),
+            ("POST", path(2) + "/approve", answers[2].deviceKey),
+            ("POST", path(3) + "/approve", answers[3].passkey),
+            ("POST", path(4) + "/reject", answers[4].deviceKey),
+            ("POST", path(5) + "/reject", answers[5].passkey),
+            ("POST", path(6) + "/cancel", ["reason": "changed"]),
             ("GET", "/v1/customers/\(customer.id)/payees", .null), ("GET", credentials, .null),
             ("POST", credentials + "/challenges", ["kind": "passkey", "label": "Phone"]),
             (
@@ -151,15 +158,15 @@ private struct FuzzedRoute: Sendable {
             ),
             ("POST", credentials, finish(enrolment, customer)),
             ("POST", credentials, passkeyFinish(enrolment, customer)),
-            ("POST", "/v1/credentials/\(question.challenge)/revoke", ["reason": "lost"]),
+            ("POST", "/v1/credentials/\(enrolment)/revoke", ["reason": "lost"]),
         ]
         let from = "2026-01-01T00:00:00Z"
         return post
             + backendRoutes.map { FuzzedRoute($0.0, $0.1, key: bank.backendKey, $0.2) } + [
                 FuzzedRoute(
-                    "GET", "/v1/evidence?action_id=\(question.action)&from=\(from)&limit=1",
+                    "GET", "/v1/evidence?action_id=\(questions[0].action)&from=\(from)&limit=1",
                     key: bank.auditorKey),
-                FuzzedRoute("GET", "/v1/evidence/\(question.action)", key: bank.auditorKey),
+                FuzzedRoute("GET", "/v1/evidence/\(questions[0].action)", key: bank.auditorKey),
                 FuzzedRoute("GET", "/healthz", key: nil), FuzzedRoute("GET", "/readyz", key: nil),
                 FuzzedRoute("GET", "/metrics", key: nil),
             ]
@@ -189,7 +196,7 @@ private struct FuzzedRoute: Sendable {
     /// Answers that are well-formed and sign something else.
     private static func answers(
         _ question: Question, _ customer: BankCustomer
-    ) throws -> (JSON, JSON) {
+    ) throws -> (deviceKey: JSON, passkey: JSON) {
         (
             try customer.phone.answer(
                 question.challenge, over: [1, 2, 3], as: customer.credential),
