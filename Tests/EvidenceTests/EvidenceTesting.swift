@@ -15,6 +15,7 @@ struct TestLog {
     /// - Parameters:
     ///   - key: The key-encryption key, 32 times this byte.
     ///   - entropy: OpenSSL's, or a fixed one for golden files.
+    /// - Throws: Never with a key of 32 bytes.
     init(key: UInt8 = 3, entropy: EntropySource = .openSSL) throws {
         guard let keyEncryption = KeyEncryptionKey(Fixtures.bytes32(key)) else {
             throw InvalidValue("key", "A key has 32 bytes.")

@@ -37,6 +37,9 @@ package final class TestDatabase: Sendable {
     ) async -> Database {
         var options = DatabaseOptions(
             connection: role.map(connection(as:)) ?? superuser, size: size)
+        // However loaded the machine is, that alone must not fail a test.
+        options.statementDeadline = .seconds(60)
+        options.waitingDeadline = .seconds(60)
         adjust(&options)
         let database = Database(options)
         await opened.add(database)

@@ -57,7 +57,10 @@ struct TestServer: Sendable {
         _ info: ConnectionInfo,
         _ body: @escaping @Sendable (borrowing Connection) throws(PostgresError) -> Result
     ) async throws(StoreFailure) -> Result {
-        let database = Database(DatabaseOptions(connection: info, size: 1))
+        var options = DatabaseOptions(connection: info, size: 1)
+        options.statementDeadline = .seconds(60)
+        options.waitingDeadline = .seconds(60)
+        let database = Database(options)
         do throws(StoreFailure) {
             let result = try await database.run(body)
             await database.close()
