@@ -1,3 +1,4 @@
+import Countersign
 import Testing
 
 @testable import CountersignMain
