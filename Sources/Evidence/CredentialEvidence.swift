@@ -74,14 +74,14 @@ package enum CredentialEvidence {
 
     /// The end of a key, and of everything that it approved and that was not yet sent.
     package static func revoked(
-        reason: String, client: ID<Client>, on context: RevocationContext
+        _ command: RevokeCredentialCommand, on context: RevocationContext
     ) -> [EvidenceDraft] {
         let actions = context.openActions.map(\.id)
         return [
             EvidenceDraft(
                 .credentialRevoked, credential: context.credential.id, outcome: "revoked",
                 body: [
-                    "client_id": .string(client.text), "reason": .string(reason),
+                    "client_id": .string(command.client.text), "reason": .string(command.reason.text),
                     "cancelled_actions": .array(actions.map { .string($0.text) }),
                 ])
         ] + actions.map { ActionEvidence.cancelled($0, reason: "credential_revoked") }

@@ -54,7 +54,8 @@ package struct EvidenceLeaf: Hashable, Sendable {
         return CanonicalJSON.encode(members)
     }
 
-    /// Reads a stored leaf; `nil` when it is none of this version.
+    /// Reads bytes that are exactly a leaf of this version; `nil` for everything else, also when a
+    /// member is spelled in another way or is one too many.
     package init?(decoding bytes: Bytes) {
         guard let members = CanonicalJSON.decode(bytes), members["v"] == EvidenceLeaf.version,
             let log = members["log"], let kind = members["kind"],
@@ -75,6 +76,7 @@ package struct EvidenceLeaf: Hashable, Sendable {
             credential: link("credential", "cseq", "cprev"),
             policy: members["policy"].flatMap({ Hex.decode($0) }).flatMap(Digest.init),
             outcome: members["outcome"])
+        guard self.bytes == bytes else { return nil }
     }
 
     package init(

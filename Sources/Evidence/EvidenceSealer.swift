@@ -102,7 +102,10 @@ package struct EvidenceSealer: Sendable {
     private let keyEncryption: KeyEncryptionKey
     private let entropy: EntropySource
 
-    /// - Parameter log: The origin of the log, a schema-less URL.
+    /// - Parameters:
+    ///   - log: The origin of the log, a schema-less URL.
+    ///   - keyEncryption: Unwraps the customers' data keys.
+    ///   - entropy: Where IDs, salts and nonces come from.
     package init(log: String, keyEncryption: KeyEncryptionKey, entropy: EntropySource) {
         self.log = log
         self.keyEncryption = keyEncryption

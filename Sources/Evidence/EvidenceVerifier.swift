@@ -10,8 +10,10 @@ package enum EvidenceFault: String, Error, Sendable {
     case body = "the body cannot be opened or is not what the leaf commits to"
     case erased = "the body was erased"
     case message = "the signed message is not about this action"
+    case unsigned = "a decision that must be signed is recorded without a signature"
     case publicKey = "the public key cannot be read"
     case challenge = "the passkey signed another challenge"
+    case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
     case chain = "the chain of the action or the credential is broken"
 }
@@ -19,6 +21,11 @@ package enum EvidenceFault: String, Error, Sendable {
 /// Checks stored records again from their raw bytes, believing nothing that the service said.
 package struct EvidenceVerifier: Sendable {
     private let keyEncryption: KeyEncryptionKey
+
+    /// Milliseconds between a record's own time and its storing; the database refuses more.
+    private static let skewMax: Int64 = 300_000
+    /// User present and user verified. Source: WebAuthn L3 §6.1.
+    private static let userFlags: UInt8 = 0x05
 
     package init(keyEncryption: KeyEncryptionKey) { self.keyEncryption = keyEncryption }
 
@@ -41,13 +48,19 @@ package struct EvidenceVerifier: Sendable {
         guard leaf.id == record.id, leaf.kind == record.kind, leaf.subject == record.subject,
             leaf.action?.of == record.action?.text,
             leaf.credential?.of == record.credential?.text,
-            leaf.bodyCommitment.bytes == record.bodyCommitment
+            leaf.bodyCommitment.bytes == record.bodyCommitment,
+            abs(record.recordedAt.milliseconds - leaf.at.milliseconds) <= Self.skewMax
         else { throw .columns }
         if record.body == nil { throw .erased }
         guard let bytes = record.openBody(with: keyEncryption),
             let body = try? JSONDecoder().decode(JSON.self, from: Data(bytes))
         else { throw .body }
-        guard body["signed"] == .bool(true) else { return .intact }
+        guard body["signed"] == .bool(true) else {
+            // Only a rejection may be unsigned.
+            let mustBeSigned = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
+            guard !mustBeSigned.contains(leaf.kind) else { throw .unsigned }
+            return .intact
+        }
         try verifySignature(body, of: leaf)
         return .signatureVerified
     }
@@ -64,20 +77,30 @@ package struct EvidenceVerifier: Sendable {
         } catch { throw .publicKey }
         guard let assertion = body["assertion"], let signature = bytes("signature", of: assertion)
         else { throw .signature }
+        let signed: Bytes
         switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
-        case .deviceKey:
-            guard key.isValid(signature: signature, for: message) else { throw .signature }
-        case .passkey:
-            guard let clientData = bytes("client_data_json", of: assertion),
-                let authenticatorData = bytes("authenticator_data", of: assertion),
-                let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
-                data["type"]?.text == "webauthn.get",
-                data["challenge"]?.text.flatMap({ Base64.decodeURL($0) }) == sha256(message).bytes
-            else { throw .challenge }
-            let signed = authenticatorData + sha256(clientData).bytes
-            guard key.isValid(signature: signature, for: signed) else { throw .signature }
+        case .deviceKey: signed = message
+        case .passkey: signed = try passkeyBytes(assertion, message, audience: decoded.audience)
         case nil: throw .signature
         }
+        guard key.isValid(signature: signature, for: signed) else { throw .signature }
+    }
+
+    /// What a passkey signed, after it is known to be an answer to this message by a verified user.
+    private func passkeyBytes(
+        _ assertion: JSON, _ message: Bytes, audience: String
+    ) throws(EvidenceFault) -> Bytes {
+        guard let clientData = bytes("client_data_json", of: assertion),
+            let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
+            data["type"]?.text == "webauthn.get",
+            data["challenge"]?.text.flatMap({ Base64.decodeURL($0) }) == sha256(message).bytes
+        else { throw .challenge }
+        guard let authenticatorData = bytes("authenticator_data", of: assertion),
+            authenticatorData.count >= 37,
+            Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes,
+            authenticatorData[32] & Self.userFlags == Self.userFlags
+        else { throw .authenticator }
+        return authenticatorData + sha256(clientData).bytes
     }
 
     private func bytes(_ name: String, of json: JSON) -> Bytes? {

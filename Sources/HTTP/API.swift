@@ -9,6 +9,7 @@ package struct API: Sendable {
         let evidence: any EvidenceService
         let clients: any ClientDirectory
 
+        /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, clients: any ClientDirectory
@@ -58,6 +59,13 @@ package struct API: Sendable {
     /// Answers every request of the API.
     package let router: Router
 
+    /// Makes all routes.
+    ///
+    /// - Parameters:
+    ///   - services: Do the work.
+    ///   - surroundings: Clocks, hashes and reports.
+    ///   - metrics: Where routes are counted; one set of metrics takes one API.
+    ///   - metricsAccess: Who may read them.
     package init(
         _ services: Services, in surroundings: Surroundings, metrics: Metrics,
         metricsAccess: MetricsAccess

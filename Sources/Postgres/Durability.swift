@@ -27,6 +27,17 @@ package struct Durability: Hashable, Sendable {
     /// Whether the server is a standby itself and takes no writes.
     package let isStandby: Bool
 
+    package init(
+        synchronousCommit: String, fsync: Bool, fullPageWrites: Bool, hasStandbys: Bool,
+        isStandby: Bool
+    ) {
+        self.synchronousCommit = synchronousCommit
+        self.fsync = fsync
+        self.fullPageWrites = fullPageWrites
+        self.hasStandbys = hasStandbys
+        self.isStandby = isStandby
+    }
+
     /// Refuses what is weaker than `demand`, in the order of how much would be lost.
     ///
     /// - Throws: ``DurabilityFailure/weak(setting:value:)``.

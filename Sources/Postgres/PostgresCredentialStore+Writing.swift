@@ -50,12 +50,12 @@ extension PostgresCredentialStore {
     }
 
     package func revoke(
-        reason: String, client: ID<Client>, on context: RevocationContext
+        _ command: RevokeCredentialCommand, on context: RevocationContext
     ) async throws(StoreFailure) -> RecordedCredential? {
         let credential = context.credential
         let open = context.openActions
         let evidence = try sealer.entries(
-            CredentialEvidence.revoked(reason: reason, client: client, on: context),
+            CredentialEvidence.revoked(command, on: context),
             subject: context.customer.subject, wrappedKey: context.customer.wrappedKey,
             at: context.at,
             heads: ChainHeads(

@@ -99,6 +99,28 @@ import Testing
         }
     }
 
+    /// Messages of other acts: each is read as what it is, and as nothing else.
+    @Test func `hold the messages of other purposes, which are none of an action`() throws {
+        guard case .array(let others)? = document["other_purposes"] else {
+            Issue.record("the file holds no other purposes")
+            return
+        }
+        #expect(others.count == 2)
+        for other in others {
+            let bytes = Bytes(try text("message", of: other).utf8)
+            let isEnrolment = try text("name", of: other) == "enrol"
+            #expect(Fixtures.sha256(bytes).hex == other["sha256"]?.text)
+            #expect(SignedMessage(decoding: bytes) == nil)
+            #expect(EnrolmentMessage(decoding: bytes)?.bytes == (isEnrolment ? bytes : nil))
+            #expect(AuthorizationMessage(decoding: bytes)?.bytes == (isEnrolment ? nil : bytes))
+        }
+        for vector in vectors {
+            let bytes = Bytes(try text("message", of: vector).utf8)
+            #expect(EnrolmentMessage(decoding: bytes) == nil)
+            #expect(AuthorizationMessage(decoding: bytes) == nil)
+        }
+    }
+
     @Test func `hold a signature of a device key`() throws {
         let pem = try text("public_key", of: document)
         let decoded = try Base64.decode(text("signature", of: document["device_key"]))
@@ -130,7 +152,11 @@ import Testing
 
     @Test func `are shown in the documentation, byte for byte`() throws {
         let page = try RepositoryFiles.text("docs/signed-message.md")
-        for vector in vectors {
+        guard case .array(let others)? = document["other_purposes"] else {
+            Issue.record("the file holds no other purposes")
+            return
+        }
+        for vector in vectors + others {
             let name = try text("name", of: vector)
             let block = """
                 ### `\(name)`

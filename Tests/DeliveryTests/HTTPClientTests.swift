@@ -196,7 +196,7 @@ import Testing
             let url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/"))
             let client = try HTTPClient(
                 .init(
-                    connectTimeout: .seconds(5), totalTimeout: .seconds(5), authoritiesFile: nil,
+                    connectTimeout: .seconds(60), totalTimeout: .seconds(60), authoritiesFile: nil,
                     clientCertificate: nil, plainHTTP: .toLoopbackOnly, slots: 1))
             let status = try await client.send(HTTPRequest(.get, url)).status
             exit(status == 204 ? 0 : 1)
@@ -241,13 +241,13 @@ import Testing
     // MARK: Helpers
 
     private func client(
-        totalTimeout: Duration = .seconds(30), authorities: String? = nil,
+        totalTimeout: Duration = .seconds(60), authorities: String? = nil,
         certificate: HTTPClient.ClientCertificate? = nil,
         plainHTTP: HTTPClient.PlainHTTP = .toLoopbackOnly, slots: Int = 1
     ) throws -> HTTPClient {
         try HTTPClient(
             .init(
-                connectTimeout: .seconds(10), totalTimeout: totalTimeout,
+                connectTimeout: .seconds(60), totalTimeout: totalTimeout,
                 authoritiesFile: authorities, clientCertificate: certificate,
                 plainHTTP: plainHTTP, slots: slots))
     }

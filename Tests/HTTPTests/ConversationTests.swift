@@ -114,6 +114,29 @@ import Testing
         }
     }
 
+    @Test func `fields of the server are not a handler's to write`() async throws {
+        let headers: HeaderFields = [
+            "Content-Length": "1", "cache-control": "public", "Connection": "close",
+            "X-Request-ID": "x", "traceparent": "y", "Transfer-Encoding": "chunked",
+        ]
+        try await withServer(handler: { _ in
+            Response(status: 200, headers: headers, body: Bytes("abc".utf8))
+        }) { server in
+            let port = server.port
+            try await blocking {
+                let client = try RawClient(port: port)
+                client.send(TestServer.health + TestServer.health)
+                let first = try client.response()
+                #expect(first.text == "abc")
+                #expect(first.headers["cache-control"] == "no-store")
+                #expect(first.headers["x-request-id"] == "made-here")
+                #expect(first.headers["traceparent"] == nil)
+                #expect(first.headers["transfer-encoding"] == nil)
+                #expect(try client.response().status == 200)
+            }
+        }
+    }
+
     @Test func `Connection close is honoured`() async throws {
         try await withServer { server in
             let port = server.port

@@ -26,8 +26,9 @@ import Testing
         #expect(server.inFlight == 0)
     }
 
-    @Test func `closes idle connections at once`() async throws {
-        let server = try TestServer.make()
+    @Test(.timeLimit(.minutes(2)))
+    func `closes idle connections at once`() async throws {
+        let server = try TestServer.make(limits: TestServer.patient)
         let port = server.port
         let client = try await blocking {
             let client = try RawClient(port: port)

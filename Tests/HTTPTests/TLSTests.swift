@@ -160,10 +160,11 @@ import Testing
         }
     }
 
-    @Test func `shows the new certificate and closes idle connections`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `shows the new certificate and closes idle connections`() async throws {
         let certificates = try await TestCertificates.shared()
         let options = try await copies("reload-idle")
-        try await withServer(tls: options) { server in
+        try await withServer(limits: TestServer.patient, tls: options) { server in
             let port = server.port
             let idle = try await blocking {
                 let client = try TLSClient(port: port, certificates)

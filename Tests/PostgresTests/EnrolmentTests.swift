@@ -184,7 +184,7 @@ import WebAuthn
             let first = try #require(try await attempt(.mayBeUnauthorized).credential)
             #expect(try await attempt(.mayBeUnauthorized).refusal == .notAuthorized)
             // A key that is gone has been there.
-            _ = try await world.service().revoke(first.id, reason: "lost", by: world.client)
+            _ = try await world.revoke(first.id)
             #expect(try await attempt(.mayBeUnauthorized).refusal == .notAuthorized)
             #expect(try await world.evidenceHolds())
         }

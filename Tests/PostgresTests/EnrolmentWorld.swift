@@ -175,6 +175,15 @@ extension EnrolmentWorld {
         return challenge
     }
 
+    func revocation(of credential: ID<Credential>) throws -> RevokeCredentialCommand {
+        RevokeCredentialCommand(
+            client: client, credential: credential, reason: try DisplayText("lost", .reason))
+    }
+
+    func revoke(_ credential: ID<Credential>) async throws -> RecordedCredential? {
+        try await service().revoke(try revocation(of: credential))
+    }
+
     /// All evidence of the world in the order in which it was written, checked one by one and as
     /// chains.
     func evidence() async throws -> [StoredEvidence] {

@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Postgres
 import TestSupport
 import Testing
@@ -39,11 +40,16 @@ struct Blocker {
 }
 
 extension Statement {
-    /// A statement under its own text as a name.
-    static func read(_ sql: String) -> Statement { Statement(sql, .read, Bytes(sql.utf8)) }
+    /// A statement that changes nothing.
+    static func read(_ sql: String) -> Statement { adHoc(sql, .read) }
 
-    /// A statement under its own text as a name.
-    static func write(_ sql: String) -> Statement { Statement(sql, .write, Bytes(sql.utf8)) }
+    /// A statement that may change something.
+    static func write(_ sql: String) -> Statement { adHoc(sql, .write) }
+
+    /// Another name for each text, because a session prepares by name.
+    private static func adHoc(_ sql: String, _ kind: Kind) -> Statement {
+        Statement(String(sha256(Bytes(sql.utf8)).hex.prefix(32)), kind, Bytes(sql.utf8))
+    }
 
     /// Waits for the ``Blocker``, then returns one row.
     static let blockedRead = read("SELECT 1 AS one FROM pg_advisory_xact_lock(1)")
@@ -79,7 +85,7 @@ func failure(_ body: () async throws(StoreFailure) -> Void) async -> StoreFailur
 }
 
 /// What a piece of work on a connection throws, if it throws.
-func error(_ body: () throws(PostgresError) -> Void) -> PostgresError? {
+func thrown(_ body: () throws(PostgresError) -> Void) -> PostgresError? {
     do throws(PostgresError) {
         try body()
         return nil

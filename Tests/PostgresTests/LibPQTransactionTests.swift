@@ -50,7 +50,7 @@ import Testing
                 try await database.run { connection throws(PostgresError) in
                     try connection.transaction { connection throws(PostgresError) in
                         _ = try connection.execute(Self.insert, [.int(1)])
-                        _ = error { () throws(PostgresError) in
+                        _ = thrown { () throws(PostgresError) in
                             try connection.run(script: "SELECT 1/0")
                         }
                     }
@@ -94,7 +94,7 @@ import Testing
             let insert = Statement.write("INSERT INTO child VALUES (1) RETURNING id")
             #expect(try await database.error(insert) == expected)
             let inTransaction = try await database.run { connection throws(PostgresError) in
-                error { () throws(PostgresError) in
+                thrown { () throws(PostgresError) in
                     try connection.transaction { connection throws(PostgresError) in
                         guard try connection.execute(insert).count == 1 else {
                             throw .malformedColumn("id")
@@ -112,7 +112,7 @@ import Testing
             try await test.sql(Self.table)
             let database = await test.open(as: nil, size: 1)
             let result = try await database.run { connection throws(PostgresError) in
-                error { () throws(PostgresError) in
+                thrown { () throws(PostgresError) in
                     try connection.run(
                         script: "INSERT INTO item VALUES (1); SELECT 1/0; SELECT 2")
                 }
@@ -131,7 +131,7 @@ import Testing
             let database = await test.open(as: nil, size: 1)
             for script in ["COPY pg_class TO STDOUT", "COPY pg_class FROM STDIN"] {
                 let result = try await database.run { connection throws(PostgresError) in
-                    error { () throws(PostgresError) in try connection.run(script: script) }
+                    thrown { () throws(PostgresError) in try connection.run(script: script) }
                 }
                 #expect(result == .outcomeUnknown)
             }

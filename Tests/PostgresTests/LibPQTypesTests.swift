@@ -236,7 +236,7 @@ import Testing
 private func value<Value: ColumnValue & Sendable>(
     _ expression: String, _ parameter: Parameter, in database: Database
 ) async throws(StoreFailure) -> Value {
-    let statement = Statement(expression, .read, Bytes("SELECT \(expression) AS value".utf8))
+    let statement = Statement.read("SELECT \(expression) AS value")
     return try await database.query(statement, [parameter]) { rows throws(PostgresError) in
         guard let row = try rows.single() else { throw .malformedColumn("value") }
         return try row["value"]

@@ -11,6 +11,7 @@ package struct TestPhone: Sendable {
     private let userHandle = Fixtures.bytes32(4)
 
     /// - Parameter number: Decides the IDs of its two credentials; the keys are fresh.
+    /// - Throws: When no key can be made.
     package init(_ number: Int = 0) throws {
         deviceKeyID = Fixtures.id(1000 + 2 * number)
         passkeyID = Fixtures.id(1001 + 2 * number)
@@ -26,9 +27,17 @@ package struct TestPhone: Sendable {
         .deviceKey(credential: deviceKeyID, signature: try key.sign(message))
     }
 
-    /// An assertion of the passkey over a message, with the user present and verified.
+    /// An assertion of the passkey over a message.
+    ///
+    /// - Parameters:
+    ///   - message: The bytes whose SHA-256 is the challenge.
+    ///   - flags: Of the authenticator data: 1 is the user present, 4 verified (WebAuthn L3 §6.1).
+    ///   - signCount: Of the authenticator data.
+    ///   - relyingPartyID: For whom the authenticator is made to answer.
+    /// - Returns: What a client would send.
+    /// - Throws: When OpenSSL does not sign.
     package func assert(
-        _ message: Bytes, flags: AuthenticatorFlags = [.userPresent, .userVerified],
+        _ message: Bytes, flags: UInt8 = 0x05,
         signCount: UInt32 = 1, relyingPartyID: String = Fixtures.audience
     ) throws -> UnverifiedAssertion {
         let other = SoftwareAuthenticator(
@@ -36,7 +45,8 @@ package struct TestPhone: Sendable {
             key: authenticator.key)
         return .passkey(
             try other.assert(
-                challenge: sha256(message).bytes, origin: Fixtures.origin, flags: flags,
+                challenge: sha256(message).bytes, origin: Fixtures.origin,
+                flags: AuthenticatorFlags(rawValue: flags),
                 signCount: signCount, userHandle: userHandle))
     }
 

@@ -60,6 +60,7 @@ extension Challenge {
     ///   - action: The action that it is for.
     ///   - attemptsMax: How many attempts the policy allows for one challenge.
     ///   - webauthn: The options for a passkey by decision; `nil` when no passkey could answer.
+    /// - Returns: An object with both messages in base64url.
     package func json(action: ID<Action>, attemptsMax: Int, webauthn: JSON?) -> JSON {
         var members: [JSON.Member] = [
             .init("id", .string(id.text)),

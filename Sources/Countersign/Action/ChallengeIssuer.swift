@@ -10,7 +10,11 @@ package struct ChallengeIssuer: Sendable {
     package typealias PasskeyRequestOptions =
         @Sendable (_ challenge: Digest, _ passkeys: [Bytes], _ lifetime: Seconds) -> JSON
 
-    /// - Parameter audience: The relying-party ID.
+    /// - Parameters:
+    ///   - audience: The relying-party ID.
+    ///   - entropy: Where nonces and IDs come from.
+    ///   - sha256: Makes a passkey's challenge of a message.
+    ///   - requestOptions: Asks a passkey; see ``PasskeyRequestOptions``.
     package init(
         audience: String, entropy: EntropySource, sha256: Hasher256,
         requestOptions: @escaping PasskeyRequestOptions
@@ -32,11 +36,14 @@ package struct ChallengeIssuer: Sendable {
         ID(at: instant, random: entropy(10))
     }
 
+    /// Makes one challenge; nothing is stored.
+    ///
     /// - Parameters:
     ///   - action: The action to be signed.
     ///   - at: The database's time.
     ///   - rules: The active policy.
     ///   - passkeys: The IDs of the customer's active passkeys.
+    /// - Returns: The challenge, and the document that shows it.
     package func issue(
         for action: RecordedAction, at: Instant, rules: PolicyRules, passkeys: [Bytes]
     ) -> Issued {

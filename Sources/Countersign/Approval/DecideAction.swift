@@ -82,7 +82,7 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
     }
 
     /// All control flow of a decision, in the order of `DecisionRefusal`. Pure.
-    func decide(_ command: DecideCommand, _ context: DecisionContext) -> Ruling {
+    package func decide(_ command: DecideCommand, _ context: DecisionContext) -> Ruling {
         guard case .signed(let challengeID, let assertion) = command.proof else {
             return decideUnsigned(command, context)
         }

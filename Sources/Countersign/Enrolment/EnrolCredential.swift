@@ -85,21 +85,19 @@ where Verifier: AssertionVerifier & RegistrationVerifier {
     }
 
     package func revoke(
-        _ credential: ID<Credential>, reason: String, by client: ID<Client>
+        _ command: RevokeCredentialCommand
     ) async throws(StoreFailure) -> RecordedCredential? {
         for _ in 0..<Self.racesMax {
-            guard let context = try await store.loadForRevocation(credential) else { return nil }
+            guard let context = try await store.loadForRevocation(command.credential) else {
+                return nil
+            }
             if context.credential.status == .revoked {
                 // What is answered again must be durable: the row may be visible before it is.
                 try await store.barrier()
                 return context.credential
             }
             do throws(StoreFailure) {
-                if let revoked = try await store.revoke(
-                    reason: reason, client: client, on: context)
-                {
-                    return revoked
-                }
+                if let revoked = try await store.revoke(command, on: context) { return revoked }
             } catch .outcomeUnknown {
                 try await settle()
             }

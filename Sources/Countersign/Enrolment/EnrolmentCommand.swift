@@ -38,6 +38,22 @@ package struct FinishEnrolmentCommand: Sendable {
     }
 }
 
+/// A request to revoke a credential.
+package struct RevokeCredentialCommand: Sendable {
+    /// Who asks; kept in evidence.
+    package let client: ID<Client>
+    /// Any customer's.
+    package let credential: ID<Credential>
+    /// The caller's words; kept in evidence.
+    package let reason: DisplayText
+
+    package init(client: ID<Client>, credential: ID<Credential>, reason: DisplayText) {
+        self.client = client
+        self.credential = credential
+        self.reason = reason
+    }
+}
+
 /// Who vouches for a new key. None of it is believed yet.
 package enum EnrolmentAuthorization: Hashable, Sendable {
     /// Nobody: enough only for a first key under the development flag.

@@ -46,13 +46,9 @@ package protocol CredentialService: Sendable {
 
     /// Revokes a credential at once and for ever. One that is revoked already stays as it is.
     ///
-    /// - Parameters:
-    ///   - credential: Any customer's.
-    ///   - reason: The caller's words, 1 to 140 characters; kept in evidence.
-    ///   - client: Who asks; kept in evidence.
     /// - Returns: The credential as it then is; `nil` when there is none.
     /// - Throws: ``StoreFailure``; asking again is safe.
     func revoke(
-        _ credential: ID<Credential>, reason: String, by client: ID<Client>
+        _ command: RevokeCredentialCommand
     ) async throws(StoreFailure) -> RecordedCredential?
 }

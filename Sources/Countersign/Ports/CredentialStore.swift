@@ -58,7 +58,7 @@ package protocol CredentialStore: Sendable {
     ///
     /// - Returns: The credential as it then is; `nil` for a lost race.
     func revoke(
-        reason: String, client: ID<Client>, on context: RevocationContext
+        _ command: RevokeCredentialCommand, on context: RevocationContext
     ) async throws(StoreFailure) -> RecordedCredential?
 
     /// Commits a write of its own, so that everything read before it is as durable as this commit.

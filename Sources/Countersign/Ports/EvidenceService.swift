@@ -59,6 +59,7 @@ package struct EvidenceEntry: Sendable {
     package let id: ID<Evidence>
     /// A word like `action.approved`.
     package let kind: String
+    /// The database's time of what happened.
     package let at: Instant
     package let actionID: ID<Action>?
     /// `nil` when it concerns no customer, or the customer was erased.

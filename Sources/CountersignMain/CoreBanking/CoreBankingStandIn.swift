@@ -72,7 +72,8 @@ struct CoreBankingStandIn: Sendable {
     ///   - ready: Told the port once requests are taken.
     /// - Throws: When the journal or the port cannot be used.
     static func run(_ options: Options, ready: (UInt16) -> Void) async throws {
-        let server = try CoreBankingStandIn(options).start()
+        let bank = try CoreBankingStandIn(options)
+        let server = try bank.start()
         ready(server.port)
         let (cancelled, continuation) = AsyncStream.makeStream(of: Void.self)
         await withTaskCancellationHandler {
@@ -81,6 +82,7 @@ struct CoreBankingStandIn: Sendable {
             continuation.finish()
         }
         await server.stop(drain: .seconds(2))
+        try await bank.ledger.close()
     }
 
     private func routes(_ own: OwnPort) -> [Route] {

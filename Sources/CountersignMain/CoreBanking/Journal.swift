@@ -62,13 +62,13 @@ final class Journal {
         isBroken = false
     }
 
-    deinit {
-        do {
-            // Every line is on the disk already; closing gives the lock back.
-            try file.close()
-        } catch {
-            print("core-banking: \(path) could not be closed")
-        }
+    /// Gives the lock back, so that another may open the file; nothing can be appended afterwards.
+    ///
+    /// Unlocked by name, not left to closing: a process that was just forked off still has the file open.
+    func close() throws {
+        isBroken = true
+        flock(file.fileDescriptor, LOCK_UN)
+        try file.close()
     }
 
     /// A new file's name is in its folder, which has to reach the disk too.

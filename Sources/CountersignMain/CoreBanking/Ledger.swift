@@ -46,6 +46,11 @@ final class Ledger: @unchecked Sendable {
         executedCount = bookings.values.filter { $0.isExecuted }.count
     }
 
+    /// Closes the journal; every later booking fails.
+    func close() async throws {
+        try await onQueue { [self] in try journal.close() }
+    }
+
     /// Records a key, once.
     func register(_ key: CustomerKey) async throws -> Registration {
         try await onQueue { [self] in

@@ -2,7 +2,7 @@ internal import CLibevent
 internal import Countersign
 
 /// Decides what is answered without asking the handler, and what a request is known by.
-@safe struct Admission: Sendable {
+struct Admission: Sendable {
     let options: ServerOptions
 
     /// The caller's values where they are acceptable; an id is made where they are not.

@@ -108,27 +108,25 @@ internal import CLibevent
     func reloadTLS() throws(ServerFailure) {
         guard let tlsOptions = options.tls else { return }
         let renewed = try TLSContext(tlsOptions)
-        loop.post { [self] in
-            tls = renewed
-            for connection in connections.all {
-                connection.mustClose = true
-                // Half a request has had no effect, so that its client can begin anew.
-                if !connection.phase.isAnswering { connection.shutDown() }
-            }
-        }
+        // Weak, since a job that waits for `start` must not keep a server that never starts.
+        loop.post { [weak self] in self?.use(renewed) }
     }
 
     func stop(drain: Duration) async {
         await withCheckedContinuation { continuation in
             let stage = lifecycle.withLock { lifecycle in
-                if lifecycle.stage == .running { lifecycle.waiters.append(continuation) }
-                return lifecycle.stage
+                let stage = lifecycle.stage
+                switch stage {
+                case .running: lifecycle.waiters.append(continuation)
+                case .ready, .ended: lifecycle.stage = .ended
+                }
+                return stage
             }
             switch stage {
             case .running:
                 loop.post { [self] in beginDrain(until: .now + drain) }
             case .ready:
-                end()
+                release()
                 continuation.resume()
             case .ended:
                 continuation.resume()
@@ -160,6 +158,15 @@ internal import CLibevent
         adoption?.activate()
         if connections.count >= connectionsMax { listener.pause() }
         return unsafe stream
+    }
+
+    private func use(_ renewed: TLSContext) {
+        tls = renewed
+        for connection in connections.all {
+            connection.mustClose = true
+            // Half a request has had no effect, so that its client can begin anew.
+            if !connection.phase.isAnswering { connection.shutDown() }
+        }
     }
 
     private func adoptArrivals() {

@@ -23,7 +23,8 @@ extension APIRoutes {
             answer: { call async throws(StoreFailure) in
                 guard let id: ID<Credential> = call.id(),
                     let credential = try await credentials.revoke(
-                        id, reason: call.input.text, by: call.client)
+                        RevokeCredentialCommand(
+                            client: call.client, credential: id, reason: call.input))
                 else { return Problem.notFound.response }
                 return .json(["credential": credential.json])
             })

@@ -4,6 +4,7 @@ import Countersign
 package struct ReadinessCheck: Sendable {
     /// A word, such as `database`, `migrations`, `pool` or `partitions`.
     package let name: String
+    /// Whether it was fit when it was last looked at.
     package let isPassed: Bool
 
     package init(name: String, isPassed: Bool) {

@@ -28,7 +28,7 @@ final class Bank: Sendable {
 
     var journal: String { folder.appending(path: "journal").path }
 
-    init(faults: [Faults.Fault] = [], timeout: Duration = .seconds(20)) throws {
+    init(faults: [Faults.Fault] = []) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "countersign-bank-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -39,10 +39,7 @@ final class Bank: Sendable {
             journal: folder.appending(path: "journal").path, serviceKey: serviceKey,
             faults: faults
         ).start()
-        client = try HTTPClient(
-            .init(
-                connectTimeout: .seconds(10), totalTimeout: timeout, authoritiesFile: nil,
-                clientCertificate: nil, plainHTTP: .toLoopbackOnly, slots: 8))
+        client = try Self.client(timeout: .seconds(60))
         url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/executions"))
     }
 
@@ -52,6 +49,13 @@ final class Bank: Sendable {
         } catch {
             print("left behind: \(folder.path)")
         }
+    }
+
+    static func client(timeout: Duration) throws -> HTTPClient {
+        try HTTPClient(
+            .init(
+                connectTimeout: timeout, totalTimeout: timeout, authoritiesFile: nil,
+                clientCertificate: nil, plainHTTP: .toLoopbackOnly, slots: 8))
     }
 
     static func standIn(
@@ -72,8 +76,8 @@ final class Bank: Sendable {
             MessageSigner(key: key ?? serviceKey, keyID: "service-1", entropy: .openSSL))
     }
 
-    func link() throws -> CoreBankingLink {
-        let client = client
+    func link(_ other: HTTPClient? = nil) throws -> CoreBankingLink {
+        let client = other ?? client
         return try #require(
             CoreBankingLink(
                 url: url, signer: try signer(), retry: .standard, entropy: .openSSL,
@@ -83,7 +87,7 @@ final class Bank: Sendable {
     }
 
     /// Announces both keys.
-    func announce(customerID: String = "c-1001") async throws {
+    func announce() async throws {
         for announcement in [announcement(.deviceKey), announcement(.passkey)] {
             let claim = Fixture.claim(.credential(announcement))
             #expect(try await link().deliver(claim) == .delivered)

@@ -14,6 +14,7 @@ import Testing
                 let ledger = try Ledger(path: path)
                 _ = try await book(ledger, Fixture.actionID, .failure(.signatureInvalid))
                 _ = try await book(ledger, other, .success(content()))
+                try await ledger.close()
             }
             let ledger = try Ledger(path: path)
             #expect(
@@ -35,12 +36,14 @@ import Testing
             do {
                 let ledger = try Ledger(path: path)
                 _ = try await book(ledger, Fixture.actionID, .success(content()))
+                try await ledger.close()
             }
             let whole = try #require(FileManager.default.contents(atPath: path))
             try (whole + Data("{\"booking\":{\"acti".utf8)).write(to: URL(filePath: path))
             do {
                 let ledger = try Ledger(path: path)
                 #expect(await ledger.booking(Fixture.actionID) != nil)
+                try await ledger.close()
             }
             #expect(FileManager.default.contents(atPath: path) == whole)
         }
@@ -51,6 +54,7 @@ import Testing
             do {
                 let ledger = try Ledger(path: path)
                 _ = try await book(ledger, Fixture.actionID, .success(content()))
+                try await ledger.close()
             }
             let line = try #require(FileManager.default.contents(atPath: path))
             let text = String(decoding: line, as: UTF8.self)
@@ -73,9 +77,21 @@ import Testing
         try await withPath { path in
             let ledger = try Ledger(path: path)
             #expect(throws: JournalFailure.self) { try Ledger(path: path) }
-            withExtendedLifetime(ledger) {}
+            try await ledger.close()
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func `decides nothing once it is closed`() async throws {
+        try await withPath { path in
+            let ledger = try Ledger(path: path)
+            try await ledger.close()
+            await #expect(throws: JournalFailure.self) {
+                try await book(ledger, Fixture.actionID, .success(content()))
+            }
+            #expect(await ledger.booking(Fixture.actionID) == nil)
+            try await Ledger(path: path).close()
         }
     }
 

@@ -177,6 +177,10 @@ import WebAuthn
             try signed(.generate()), try signed(at: Fixture.now - Seconds(61)),
             try signed(at: Fixture.now + Seconds(301)),
             HTTPRequest(.post, bank.url, fields: try signed(to: elsewhere).fields, body: body),
+            HTTPRequest(
+                .post, bank.url,
+                fields: try signed(to: elsewhere).fields
+                    + [HTTPField("Host", elsewhere.authority)], body: body),
             HTTPRequest(.post, bank.url, fields: sound.fields, body: body + [0x20]),
         ]
         for request in refused {

@@ -124,11 +124,11 @@ struct FakeCredentials: CredentialService {
     }
 
     func revoke(
-        _ credential: ID<Credential>, reason: String, by client: ID<Client>
+        _ command: RevokeCredentialCommand
     ) async throws(StoreFailure) -> RecordedCredential? {
-        revocations.record((reason, client))
+        revocations.record((command.reason.text, command.client))
         try fail()
-        return credential == Fixture.credential.id ? Fixture.credential : nil
+        return command.credential == Fixture.credential.id ? Fixture.credential : nil
     }
 }
 

@@ -119,7 +119,7 @@ import Testing
         ("120.00", "120.001", ["/transfer/amount amount_decimals"]),
         ("120.00", "-1", ["/transfer/amount amount_format"]),
         ("120.00", "1e3", ["/transfer/amount amount_format"]),
-        ("EUR", "XXX", ["/transfer/currency currency_unknown"]),
+        ("EUR", "XTS", ["/transfer/currency currency_unknown"]),
         (
             "DE89370400440532013000", "DE88370400440532013000",
             ["/transfer/debtor_account/iban iban_checksum"]
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `all values that are not acceptable are told at once`() async throws {
-        let body = Body.transfer.replacing("EUR", with: "XXX").replacing("c-1001", with: "!")
+        let body = Body.transfer.replacing("EUR", with: "XTS").replacing("c-1001", with: "!")
             .replacing("Invoice 7", with: #"a\u200Bb"#)
         try await FakeAPI().serve { api async throws in
             let answer = try await api.post("/v1/actions", body)

@@ -44,6 +44,13 @@ enum TestServer {
             ], metrics: metrics)
     }
 
+    /// A connection that is not closed for a reason of its own stays open for the test's time.
+    static let patient = {
+        var limits = ServerLimits()
+        limits.idleTimeout = .seconds(3600)
+        return limits
+    }()
+
     static func make(
         limits: ServerLimits = ServerLimits(), tls: TLSOptions? = nil,
         handler: (@Sendable (Request) async -> Response)? = nil

@@ -1,0 +1,55 @@
+import Countersign
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct `The role of the service` {
+    /// SQLSTATE 42501: insufficient privilege.
+    private static let denied = StoreFailure.internalFailure(code: "42501")
+
+    @Test(arguments: [
+        """
+        INSERT INTO countersign.credential (id, subject_id, kind, public_key, attestation,
+            created_at, seq, head, evidence_id)
+        VALUES (gen_random_uuid(), gen_random_uuid(), 'device_key', '', '', now(), 1, '',
+            gen_random_uuid())
+        """,
+        "UPDATE countersign.credential SET status = 'active', revoked_at = NULL",
+        "UPDATE countersign.credential SET public_key = ''",
+        "DELETE FROM countersign.credential",
+        "UPDATE countersign.enrolment SET spent_at = NULL",
+        "UPDATE countersign.enrolment_authorization SET spent_at = NULL",
+        "INSERT INTO countersign.sca_token (jti) VALUES ('x')",
+        "DELETE FROM countersign.sca_token",
+        "INSERT INTO countersign.credential_announcement VALUES (gen_random_uuid(), now())",
+        "UPDATE countersign.customer SET failures = 0, locked_until = NULL",
+        "SELECT countersign.advance_credential(gen_random_uuid(), '[]')",
+        "SELECT countersign.cancel_execution(gen_random_uuid(), gen_random_uuid(), '[]')",
+    ])
+    func `cannot write credentials but by the functions`(sql: String) async throws {
+        try await withDatabase { test in
+            let database = await test.open(size: 1)
+            await #expect(throws: Self.denied) {
+                try await database.query(Statement("denied", .write, Bytes(sql.utf8)))
+            }
+        }
+    }
+
+    @Test(arguments: [TestDatabase.Role.auditor, .op])
+    func `alone may enrol and revoke`(role: TestDatabase.Role) async throws {
+        try await withDatabase { test in
+            let database = await test.open(as: role, size: 1)
+            for sql in [
+                "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '[]')",
+                """
+                SELECT countersign.enrol_credential(NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL,
+                    NULL, NULL, NULL, NULL, '{}', '[]')
+                """,
+            ] {
+                await #expect(throws: Self.denied) {
+                    try await database.query(Statement("denied", .write, Bytes(sql.utf8)))
+                }
+            }
+        }
+    }
+}

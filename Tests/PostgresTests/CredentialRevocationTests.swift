@@ -1,0 +1,177 @@
+import Countersign
+import Crypto
+import Evidence
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct `Revoking a key in Postgres` {
+    @Test func `cancels what it approved and was not sent, and gives back what it reserved`()
+        async throws
+    {
+        try await EnrolmentWorld.with { world in
+            let customer = try EnrolmentWorld.customer()
+            let phone = try await world.enrolled(customer)
+            try await world.importPayee(customer)
+            let ready = try await world.create(customer, try world.transfer("120.00"))
+            let held = try await world.create(customer, try world.newPayee())
+            let tried = try await world.create(customer, try world.transfer("30.00"))
+            #expect(try await world.approve(tried, phone).action?.execution == .ready)
+            _ = try await world.claim()
+            #expect(try await world.approve(ready, phone).action?.execution == .ready)
+            #expect(try await world.approve(held, phone).action?.execution == .held)
+            let pending = try await world.create(customer, try world.transfer("1.00"))
+
+            let revoked = try #require(
+                try await world.revoke(phone.credential)
+            )
+            #expect(revoked.status == .revoked && revoked.revokedAt != nil)
+            #expect(try await world.action(ready).execution == .cancelled)
+            #expect(try await world.action(held).execution == .cancelled)
+            #expect(try await world.action(tried).execution == .inProgress)
+            #expect(try await world.action(pending).authorization == .pending)
+            let used = "SELECT used FROM countersign.counter WHERE dimension = 'day:EUR'"
+            #expect(try await world.count(used) == 3000)
+            let payees = """
+                SELECT count(*) FROM countersign.payee WHERE status = 'removed'
+                """
+            #expect(try await world.count(payees) == 1)
+            #expect(try await world.recorded(.actionCancelled) == 2)
+            let body = try #require(try await world.bodies(.credentialRevoked).first)
+            #expect(body["reason"]?.text == "lost")
+            #expect(body["client_id"]?.text == world.client.text)
+            #expect(try await world.evidenceHolds())
+
+            // It is dead for the action that is still pending.
+            #expect(try await world.approve(pending, phone).refusal == .authenticationFailed)
+            // And again says the same and does nothing.
+            let again = try #require(
+                try await world.revoke(phone.credential))
+            #expect(again.json == revoked.json)
+            #expect(try await world.recorded(.credentialRevoked) == 1)
+            #expect(
+                try await world.service().credentials(of: customer).map(\.json)
+                    == [revoked.json])
+        }
+    }
+
+    @Test func `another key of the customer answers a challenge that was live`() async throws {
+        try await EnrolmentWorld.with { world in
+            let customer = try EnrolmentWorld.customer()
+            let (lost, kept) = (
+                try await world.enrolled(customer), try await world.enrolled(customer)
+            )
+            try await world.importPayee(customer)
+            let question = try await world.create(customer, try world.transfer("1.00"))
+            _ = try await world.revoke(lost.credential)
+            #expect(try await world.approve(question, kept).action?.authorization == .approved)
+        }
+    }
+
+    @Test func `a key that was revoked is never enrolled again, for nobody`() async throws {
+        try await EnrolmentWorld.with { world in
+            let customer = try EnrolmentWorld.customer()
+            let phone = try await world.enrolled(customer)
+            _ = try await world.revoke(phone.credential)
+            for customer in [customer, try CustomerID("c-2")] {
+                let offer = try await world.begin(for: customer)
+                let outcome = try await world.finish(
+                    offer.id, customer, .deviceKey(try world.offered(phone.key, offer.message)),
+                    .scaToken(
+                        try await world.token(offer.id, customer, key: phone.key.publicKey.spki)))
+                #expect(outcome.refusal == .credentialExists)
+            }
+            #expect(try await world.evidenceHolds())
+        }
+    }
+
+    @Test func `of a key that is not there is nothing`() async throws {
+        try await EnrolmentWorld.with { world in
+            let revoked = try await world.revoke(ID(rawValue: 7))
+            #expect(revoked == nil)
+        }
+    }
+
+    @Test func `many revocations at once are one`() async throws {
+        try await EnrolmentWorld.with { world in
+            let phone = try await world.enrolled(try EnrolmentWorld.customer())
+            let revoked = try await atOnce(Array(0..<12)) { _ in
+                try await world.revoke(phone.credential)
+            }
+            #expect(Set(revoked.map { $0?.revokedAt }).count == 1)
+            #expect(revoked.allSatisfy { $0?.status == .revoked })
+            #expect(try await world.recorded(.credentialRevoked) == 1)
+            #expect(try await world.evidenceHolds())
+        }
+    }
+
+    @Test func `a chain that grew since the load is a lost race`() async throws {
+        try await EnrolmentWorld.with { world in
+            let customer = try EnrolmentWorld.customer()
+            let phone = try await world.enrolled(customer)
+            let held = try await world.create(customer, try world.newPayee())
+            _ = try await world.approve(held, phone)
+            let context = try #require(
+                try await world.credentials.loadForRevocation(phone.credential))
+            #expect(context.openActions.map(\.id) == [held.action])
+            // As a release does, which continues the chain and does not touch the customer.
+            try await world.test.sql("UPDATE countersign.action SET seq = seq + 1")
+            let revoked = try await world.credentials.revoke(
+                try world.revocation(of: phone.credential), on: context)
+            #expect(revoked == nil)
+            #expect(try await world.recorded(.credentialRevoked) == 0)
+        }
+    }
+
+    @Test func `against an approval, nothing that it approved is left to be sent`() async throws {
+        try await EnrolmentWorld.with { world in
+            for round in 0..<12 {
+                let customer = try CustomerID("c-\(round)")
+                let phone = try await world.enrolled(customer)
+                try await world.importPayee(customer)
+                let question = try await world.create(customer, try world.transfer("1.00"))
+                async let decided = world.approve(question, phone)
+                async let revoked = world.revoke(phone.credential)
+                let (outcome, credential) = (try await decided, try await revoked)
+                #expect(credential?.status == .revoked)
+                let action = try await world.action(question)
+                if outcome.action == nil {
+                    #expect(outcome.refusal == .authenticationFailed)
+                    #expect(action.authorization == .pending)
+                } else {
+                    #expect(action.execution == .cancelled)
+                }
+            }
+            #expect(try await world.claim().isEmpty)
+            #expect(try await world.evidenceHolds())
+        }
+    }
+
+    @Test func `against a delivery, an order is cancelled or tried and never both`() async throws {
+        try await EnrolmentWorld.with { world in
+            var phones: [(Phone, Question)] = []
+            for round in 0..<12 {
+                let customer = try CustomerID("c-\(round)")
+                let phone = try await world.enrolled(customer)
+                try await world.importPayee(customer)
+                let question = try await world.create(customer, try world.transfer("1.00"))
+                _ = try await world.approve(question, phone)
+                phones.append((phone, question))
+            }
+            // Announcements are claimed first; what is left are orders.
+            _ = try await world.claim(announcementsOnly: true)
+            async let claimed = atOnce(Array(0..<12)) { _ in try await world.claim(limit: 1) }
+            _ = try await atOnce(phones) { phone, _ in
+                try await world.revoke(phone.credential)
+            }
+            let tried = Set(try await claimed.flatMap(\.self))
+            for (_, question) in phones {
+                let action = try await world.action(question)
+                #expect(
+                    action.execution == (tried.contains(question.action) ? .inProgress : .cancelled)
+                )
+            }
+            #expect(try await world.evidenceHolds())
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Countersign
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct `What happens with time` {
+    /// Moves times of stored rows, which only a superuser without triggers can do.
+    private func shift(_ world: DecisionWorld, _ table: String, _ assignment: String) async throws {
+        try await world.test.run { connection throws(PostgresError) in
+            try connection.run(script: "ALTER TABLE countersign.\(table) DISABLE TRIGGER ALL")
+            try connection.run(script: "UPDATE countersign.\(table) SET \(assignment)")
+            try connection.run(script: "ALTER TABLE countersign.\(table) ENABLE ALWAYS TRIGGER ALL")
+        }
+    }
+
+    @Test func `an expired action is refused, and expiry is written once`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            let asked = try await world.ask(try Fixtures.transfer(), customer)
+            try await shift(world, "action", "expires_at = clock_timestamp()")
+            #expect(try await world.bank.action(asked.id)?.authorization == .expired)
+            let command = try world.command(.approve, asked, customer)
+            #expect(try await world.bank.decide(command).refusal == .actionExpired)
+            _ = try await inParallel(8) { _ in try await world.housekeeping.settleDueActions() }
+            #expect(
+                try await world.text("SELECT \"authorization\" FROM countersign.action")
+                    == "expired")
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'action.expired'") == 1)
+        }
+    }
+
+    @Test func `a hold ends in its time, and only then is there something to deliver`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            let friend = (name: "Ada Byron", iban: "NL91ABNA0417164300")
+            try await world.approve(try Fixtures.newPayee(payee: friend), customer)
+            let outcome = try await world.approve(
+                try Fixtures.transfer("1.00", payee: friend), customer)
+            guard case .decided(let decision, _) = outcome else {
+                Issue.record("not approved: \(outcome)")
+                return
+            }
+            #expect(decision.action.execution == .held)
+            #expect(decision.action.hold?.rule == .payeeCoolingOff)
+            // The payee itself is delivered, the held transfer is not.
+            #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 1)
+            #expect(try await world.housekeeping.settleDueActions() == 0)
+            try await shift(
+                world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+            try await world.test.sql(
+                "UPDATE countersign.execution_order SET available_at = clock_timestamp()")
+            // Due by its time, but not released yet.
+            #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 0)
+            _ = try await inParallel(8) { _ in try await world.housekeeping.settleDueActions() }
+            #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 1)
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'action.released'") == 1
+            )
+            let faults = try await world.evidenceFaults()
+            #expect(faults == [])
+        }
+    }
+
+    @Test func `a payee stays new until its period is over and one transfer was executed`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            try await world.policy([
+                "{payee,cooling_off_s}": "0", "{payee,new_period_s}": "0",
+                "{currencies,EUR,first_transfer_max}": "\"50.00\"",
+            ])
+            let customer = try await world.customer()
+            let friend = (name: "Ada Byron", iban: "NL91ABNA0417164300")
+            let large = try Fixtures.transfer("60.00", payee: friend)
+            try await world.approve(try Fixtures.newPayee(payee: friend), customer)
+            guard
+                case .policy(.limitExceeded(.firstTransferMax, _, _)) = try await world.approve(
+                    large, customer
+                ).refusal
+            else {
+                Issue.record("the first-transfer limit did not hold")
+                return
+            }
+            try await world.approve(try Fixtures.transfer("40.00", payee: friend), customer)
+            for claim in try await world.queue.claim(limit: 9, lease: Seconds(60)) {
+                #expect(
+                    try await world.queue.settle(
+                        claim, .executed(reference: "B", raw: Bytes("{}".utf8))))
+            }
+            #expect(try await world.approve(large, customer).isDecided)
+            let standing = try await world.bank.payees(of: customer.id)
+            #expect(standing.map(\.state) == [.established, .established])
+        }
+    }
+
+    @Test func `approve against the sweeper at expiry has one outcome`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            for _ in 0..<20 {
+                let asked = try await world.ask(try Fixtures.transfer("1.00"), customer)
+                let command = try world.command(.approve, asked, customer)
+                try await shift(
+                    world, "action",
+                    """
+                    expires_at = clock_timestamp() + interval '5 milliseconds'
+                     WHERE "authorization" = 'pending'
+                    """)
+                async let decision = world.bank.decide(command)
+                async let swept = inParallel(4) { _ in
+                    try await world.housekeeping.settleDueActions()
+                }
+                _ = try await (decision, swept)
+                _ = try await world.housekeeping.settleDueActions()
+            }
+            #expect(
+                try await world.count(
+                    """
+                    SELECT count(*) FROM countersign.action a
+                      LEFT JOIN countersign.decision d ON d.action_id = a.id
+                     WHERE (a."authorization" = 'expired') = (d.action_id IS NOT NULL)
+                    """) == 0)
+        }
+    }
+}
