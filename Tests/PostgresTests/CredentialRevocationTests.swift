@@ -151,12 +151,15 @@ import Testing
 
     @Test func `against a delivery, an order is cancelled or tried and never both`() async throws {
         try await EnrolmentWorld.with { world in
-            var phones: [(Phone, Question)] = []
+            var enrolled: [(CustomerID, Phone)] = []
             for round in 0..<12 {
                 let customer = try CustomerID("c-\(round)")
-                let phone = try await world.enrolled(customer)
-                try await world.announce()
+                enrolled.append((customer, try await world.enrolled(customer)))
                 try await world.importPayee(customer)
+            }
+            try await world.announce()
+            var phones: [(Phone, Question)] = []
+            for (customer, phone) in enrolled {
                 let question = try await world.create(customer, try world.transfer("1.00"))
                 _ = try await world.approve(question, phone)
                 phones.append((phone, question))
