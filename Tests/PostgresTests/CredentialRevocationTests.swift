@@ -151,25 +151,25 @@ import Testing
 
     @Test func `against a delivery, an order is cancelled or tried and never both`() async throws {
         try await EnrolmentWorld.with { world in
-            var enrolled: [(CustomerID, Phone)] = []
+            var phones: [(CustomerID, Phone)] = []
             for round in 0..<12 {
                 let customer = try CustomerID("c-\(round)")
-                enrolled.append((customer, try await world.enrolled(customer)))
+                phones.append((customer, try await world.enrolled(customer)))
                 try await world.importPayee(customer)
             }
             try await world.announce()
-            var phones: [(Phone, Question)] = []
-            for (customer, phone) in enrolled {
+            var approved: [(Phone, Question)] = []
+            for (customer, phone) in phones {
                 let question = try await world.create(customer, try world.transfer("1.00"))
                 _ = try await world.approve(question, phone)
-                phones.append((phone, question))
+                approved.append((phone, question))
             }
             async let claimed = atOnce(Array(0..<12)) { _ in try await world.claim(limit: 1) }
-            _ = try await atOnce(phones) { phone, _ in
+            _ = try await atOnce(approved) { phone, _ in
                 try await world.revoke(phone.credential)
             }
             let tried = Set(try await claimed.flatMap(\.self))
-            for (_, question) in phones {
+            for (_, question) in approved {
                 let action = try await world.action(question)
                 #expect(
                     action.execution == (tried.contains(question.action) ? .inProgress : .cancelled)
