@@ -1,6 +1,6 @@
-package import Countersign
-internal import Crypto
-internal import FoundationEssentials
+import Countersign
+import Crypto
+import FoundationEssentials
 
 extension EvidenceVerifier {
     /// Checks again that whoever enrolled a key possessed it.

@@ -31,7 +31,7 @@ import Testing
 
     /// A decision signed by a key, and recorded with it.
     private func approval(by signer: P256PrivateKey) throws -> EvidenceDraft {
-        let message = try Fixtures.message()
+        let message = try Fixtures.message(Fixtures.transfer())
         return EvidenceDraft(
             .actionApproved, action: message.actionID, credential: credential, outcome: "approved",
             body: [
