@@ -4,7 +4,7 @@ import Testing
 @testable import CountersignMain
 
 /// Each test has a server of its own: it needs the programs of Postgres and no database.
-@Suite struct `A private Postgres` {
+@Suite(.timeLimit(.minutes(5))) struct `A private Postgres` {
     @Test func `starts once, is found running, stops, and starts again with its data`() async throws
     {
         try await withServer { server in
@@ -44,6 +44,16 @@ import Testing
             }
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(process)")
             #expect((owner[.ownerAccountID] as? NSNumber)?.intValue != 0)
+        }
+    }
+
+    /// What a server keeps open of its starter's can block the starter for as long as it runs.
+    @Test func `inherits nothing from the process that starts it`() async throws {
+        try await withServer { server in
+            let pipe = Pipe()
+            _ = try await server.start(.disposable)
+            try pipe.fileHandleForWriting.close()
+            #expect(try pipe.fileHandleForReading.readToEnd() == nil)
         }
     }
 
