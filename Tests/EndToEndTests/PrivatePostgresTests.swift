@@ -127,19 +127,27 @@ import Testing
     }
 
     private func withServer(_ body: (PrivatePostgres) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "countersign test " + UUID().uuidString
+        // The launcher ends the servers that it finds in its folder, should the tests be cut off.
+        let place =
+            ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_FOLDER"] ?? NSTemporaryDirectory()
+        let folder = place + "/a server " + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
         let server = try PrivatePostgres(at: folder)
         do {
             try await body(server)
         } catch {
-            try await clear(server)
+            try await clear(server, folder)
             throw error
         }
-        try await clear(server)
+        try await clear(server, folder)
     }
 
-    private func clear(_ server: PrivatePostgres) async throws {
+    private func clear(_ server: PrivatePostgres, _ folder: String) async throws {
         try await server.stop()
         try server.remove()
+        // Root's data is elsewhere, and the folder is only a name.
+        if server.places.exists(folder) { try FileManager.default.removeItem(atPath: folder) }
     }
 }
