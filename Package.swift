@@ -52,7 +52,7 @@ let package = Package(
             dependencies: ["Countersign", "Crypto", "WebAuthn", "Evidence", "Postgres"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "CountersignTests", dependencies: ["Countersign", "TestSupport"],
+            name: "CountersignTests", dependencies: ["Countersign", "Crypto", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "CryptoTests", dependencies: ["Countersign", "Crypto", "TestSupport"],

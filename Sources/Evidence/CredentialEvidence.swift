@@ -81,7 +81,8 @@ package enum CredentialEvidence {
             EvidenceDraft(
                 .credentialRevoked, credential: context.credential.id, outcome: "revoked",
                 body: [
-                    "client_id": .string(command.client.text), "reason": .string(command.reason.text),
+                    "client_id": .string(command.client.text),
+                    "reason": .string(command.reason.text),
                     "cancelled_actions": .array(actions.map { .string($0.text) }),
                 ])
         ] + actions.map { ActionEvidence.cancelled($0, reason: "credential_revoked") }

@@ -273,6 +273,19 @@ extension EvidenceLeaf {
         #expect(found.contains(forged[0].id) || found.contains(records[4].id))
     }
 
+    /// Every hash is right, and a place in the chain is left out.
+    @Test func `show a number that is left out`() throws {
+        let draft = EvidenceDraft(.actionExpired, action: Fixtures.id(1), body: [:])
+        let last = try #require(Digest(records[14].leafHash))
+        for (length, kept) in [(7, 16), (8, 16), (9, 16), (1, 0)] {
+            let head = ChainHead(length: length, leafHash: kept == 0 ? nil : last)
+            let sealed = try log.seal([draft], heads: ChainHeads(actions: [Fixtures.id(1): head]))
+            let next = StoredEvidence(sealed[0], wrappedKey: log.wrappedKey)
+            let found = broken(Array(records.prefix(kept)) + [next])
+            #expect(found.isEmpty == (length == 8), "\(length)")
+        }
+    }
+
     @Test func `show records in another order, or changed`() throws {
         for (old, new) in [
             (#""aseq":"3""#, #""aseq":"4""#), (#""aseq":"3""#, #""aseq":"0""#),

@@ -81,22 +81,25 @@ extension EnrolmentWorld {
         return action
     }
 
-    /// Takes orders for delivery; announcements that are due are taken on the way.
+    /// Takes orders for delivery.
     ///
     /// - Returns: The actions of the orders that were taken.
     @discardableResult
-    func claim(limit: Int = 100, announcementsOnly: Bool = false) async throws -> [ID<Action>] {
+    func claim(limit: Int = 100) async throws -> [ID<Action>] {
         let queue = PostgresDeliveryQueue(database: database, sealer: sealer)
-        let most =
-            announcementsOnly
-            ? try await count(
-                """
-                SELECT count(*) FROM countersign.credential_announcement
-                 WHERE settled_at IS NULL AND lease_until IS NULL
-                """) : limit
-        return try await queue.claim(limit: most, lease: Seconds(600)).compactMap { claim in
+        return try await queue.claim(limit: limit, lease: Seconds(600)).compactMap { claim in
             guard case .order(let order) = claim.item else { return nil }
             return order.actionID
+        }
+    }
+
+    /// Tells core banking of all new keys, without which it gets none of their orders.
+    func announce() async throws {
+        let queue = PostgresDeliveryQueue(database: database, sealer: sealer)
+        for claim in try await queue.claim(limit: 100, lease: Seconds(600)) {
+            guard case .credential = claim.item, try await queue.settle(claim, .delivered) else {
+                throw Unexpected("an announcement was not settled")
+            }
         }
     }
 }

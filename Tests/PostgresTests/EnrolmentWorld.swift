@@ -61,8 +61,15 @@ struct EnrolmentWorld: Sendable {
     func service(
         firstEnrolment: FirstEnrolmentRule = .needsAuthorization
     ) -> EnrolCredential<PostgresCredentialStore, CustomerProofVerifier> {
+        service(store: credentials, firstEnrolment: firstEnrolment)
+    }
+
+    /// The use case over another store.
+    func service<Store: CredentialStore>(
+        store: Store, firstEnrolment: FirstEnrolmentRule = .needsAuthorization
+    ) -> EnrolCredential<Store, CustomerProofVerifier> {
         EnrolCredential(
-            store: credentials, verifier: verifier,
+            store: store, verifier: verifier,
             issuer: EnrolmentIssuer(
                 audience: Self.relyingParty, entropy: .openSSL, sha256: .openSSL,
                 creationOptions: { challenge, handle, label, exclude, _ in

@@ -59,10 +59,10 @@ import Testing
         (.unavailable, .unavailable), (.unreachable(reason: "no"), .unavailable),
         (.readOnly, .unavailable), (.raised(sqlState: "CS001"), .internalFailure(code: "CS001")),
         (.other(sqlState: "42601"), .internalFailure(code: "42601")),
-        (.malformedColumn("id"), .internalFailure(code: "column id")),
+        (.malformedColumn("id"), .internalFailure(code: "column:id")),
         (
             .constraintViolated(name: "item_once", sqlState: "23505"),
-            .internalFailure(code: "23505 item_once")
+            .internalFailure(code: "23505:item_once")
         ),
     ])
     func `what each means to the domain`(error: PostgresError, expected: StoreFailure) {

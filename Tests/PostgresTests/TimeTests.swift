@@ -9,7 +9,7 @@ import Testing
         try await world.test.run { connection throws(PostgresError) in
             try connection.run(script: "ALTER TABLE countersign.\(table) DISABLE TRIGGER ALL")
             try connection.run(script: "UPDATE countersign.\(table) SET \(assignment)")
-            try connection.run(script: "ALTER TABLE countersign.\(table) ENABLE ALWAYS TRIGGER ALL")
+            try connection.run(script: "ALTER TABLE countersign.\(table) ENABLE TRIGGER ALL")
         }
     }
 

@@ -31,6 +31,8 @@ struct TestServer: Sendable {
     private let admin: Database
     private let template: ConnectionInfo
     private let counter = Counter()
+    /// More at once would only wait for each other on a small machine.
+    let gate = Gate(6)
 
     private init() async throws {
         let name = "COUNTERSIGN_TEST_DATABASE"
@@ -58,7 +60,7 @@ struct TestServer: Sendable {
         _ body: @escaping @Sendable (borrowing Connection) throws(PostgresError) -> Result
     ) async throws(StoreFailure) -> Result {
         var options = DatabaseOptions(connection: info, size: 1)
-        options.statementDeadline = .seconds(60)
+        options.statementDeadline = .seconds(600)
         options.waitingDeadline = .seconds(60)
         let database = Database(options)
         do throws(StoreFailure) {
@@ -90,7 +92,7 @@ struct TestServer: Sendable {
     private static func admin(_ superuser: ConnectionInfo) -> Database {
         // Copying takes tens of milliseconds, and every test of a parallel run queues for it.
         var options = DatabaseOptions(connection: superuser, size: 2)
-        options.statementDeadline = .seconds(60)
+        options.statementDeadline = .seconds(600)
         options.waitingDeadline = .seconds(600)
         options.waitingMax = 10_000
         return Database(options)
@@ -120,6 +122,30 @@ private func retrying(_ body: () throws(PostgresError) -> Void) throws(PostgresE
             return try body()
         } catch .other(sqlState: "55006") where attempt < 100 {
             usleep(50_000)
+        }
+    }
+}
+
+/// Lets a number of tests through at once; the others wait for their turn.
+actor Gate {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func enter() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func leave() {
+        if waiting.isEmpty {
+            free += 1
+        } else {
+            waiting.removeFirst().resume()
         }
     }
 }

@@ -17,6 +17,7 @@ package protocol CredentialStore: Sendable {
     ///   - customer: Whose it must be.
     ///   - voucher: The question and the credential that a vouching assertion names.
     /// - Returns: `nil` when this customer has no such enrolment.
+    /// - Throws: ``StoreFailure``; nothing was written.
     func load(
         enrolment: ID<Enrolment>, of customer: CustomerID, voucher: VoucherReference?
     ) async throws(StoreFailure) -> EnrolmentContext?

@@ -13,6 +13,7 @@ extension Command {
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
         let service = try Service(invocation.configuration)
+        try await service.checkDurability()
         await service.run { _ = await terminationSignal() }
     }
 }

@@ -13,7 +13,9 @@ struct DemoRun: Sendable {
     init(home: DemoHome, stays: Bool) throws {
         self.home = home
         self.stays = stays
-        processes = Processes(executable: try Processes.ownExecutable(), folder: home.run)
+        processes = Processes(
+            executable: try Processes.ownExecutable(), folder: home.run,
+            environment: ProcessInfo.processInfo.environment)
         database = try DemoDatabase(at: home.directory)
     }
 
@@ -116,9 +118,7 @@ extension DemoRun {
             """)
         while true {
             try await Task.sleep(for: .milliseconds(500))
-            if let name = await processes.endedServer() {
-                throw CommandFailure("\(name) has ended; its log is in \(home.run)")
-            }
+            try await processes.requireServers()
         }
     }
 }

@@ -16,15 +16,21 @@ actor Processes {
 
     private let executable: String
     private let folder: String
+    private let environment: [String: String]
     private var started: [(name: String, process: Process)] = []
     private var isEnding = false
 
     /// - Parameters:
     ///   - executable: The program `countersign`.
     ///   - folder: Takes each server's log, `NAME.log`, and the list of process IDs.
-    init(executable: String, folder: String) {
+    ///   - environment: What they inherit, but for settings of ours, which come by file and flag, and
+    ///     those of libpq, which could mislead.
+    init(executable: String, folder: String, environment: [String: String]) {
         self.executable = executable
         self.folder = folder
+        self.environment = environment.filter { name, _ in
+            !name.hasPrefix("COUNTERSIGN_") && !name.hasPrefix("PG")
+        }
     }
 
     /// The file of this process's own program.
@@ -77,18 +83,26 @@ actor Processes {
             text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
-    /// The name of a server that has ended by itself, if there is one.
-    func endedServer() -> String? { started.first { !$0.process.isRunning }?.name }
+    /// Checks that every server that was started still runs.
+    ///
+    /// - Throws: ``CommandFailure`` that names one that has ended by itself.
+    func requireServers() throws(CommandFailure) {
+        guard let ended = started.first(where: { !$0.process.isRunning }) else { return }
+        throw CommandFailure("\(ended.name) has ended; its log is \(logFile(ended.name))")
+    }
 
     /// Ends all that still run, and starts nothing more: asks, waits, and then does not ask.
-    func endAll() async {
+    ///
+    /// - Parameter tries: How often to look, every 20 ms, before it does not ask any more.
+    func endAll(tries: Int = 500) async {
         isEnding = true
-        for (_, process) in started.reversed() where process.isRunning { process.terminate() }
-        for _ in 0..<500 where started.contains(where: { $0.process.isRunning }) {
-            await pause(.milliseconds(20))
-        }
-        for (_, process) in started where process.isRunning {
-            _ = kill(process.processIdentifier, SIGKILL)
+        for (signal, tries) in [(SIGTERM, tries), (SIGKILL, 250)] {
+            for (_, process) in started.reversed() where process.isRunning {
+                _ = kill(process.processIdentifier, signal)
+            }
+            for _ in 0..<tries where started.contains(where: { $0.process.isRunning }) {
+                await pause(.milliseconds(20))
+            }
         }
         started = []
     }
@@ -119,10 +133,7 @@ actor Processes {
         let process = Process()
         process.executableURL = URL(filePath: program ?? executable)
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.filter { name, _ in
-            // Settings of ours come by file and flag; those of libpq could mislead.
-            !name.hasPrefix("COUNTERSIGN_") && !name.hasPrefix("PG")
-        }
+        process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output

@@ -60,9 +60,10 @@ struct Story: Sendable {
 extension Story {
     /// Begins a step.
     ///
-    /// - Throws: `CancellationError` when the demo is to end.
-    mutating func step(_ title: String) throws {
+    /// - Throws: `CancellationError` when the demo is to end; ``CommandFailure`` when a server died.
+    mutating func step(_ title: String) async throws {
         try Task.checkCancellation()
+        try await bank.processes.requireServers()
         steps += 1
         Console.out("\n\(steps < 10 ? " " : "")\(steps)  \(title)")
     }

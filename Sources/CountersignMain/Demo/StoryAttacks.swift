@@ -4,7 +4,7 @@ import Crypto
 /// Chapters about what must not work.
 extension Story {
     mutating func changeAmountBeforeSigning() async throws {
-        try step("Malware on the phone changes the amount before it is signed")
+        try await step("Malware on the phone changes the amount before it is signed")
         let (_, question) = try await ask(
             "transfer 250.00 EUR", Cast.transfer("250.00", to: Cast.known(), "Invoice 8"))
         let altered = String(decoding: question.approve, as: UTF8.self)
@@ -21,7 +21,7 @@ extension Story {
     }
 
     mutating func moveSignature() async throws {
-        try step("A thief in the backend moves a signature to another amount")
+        try await step("A thief in the backend moves a signature to another amount")
         let (_, honest) = try await ask(
             "transfer 250.00 EUR", Cast.transfer("250.00", to: Cast.known(), "Invoice 9"))
         let signature = try phone.answer(
@@ -46,7 +46,7 @@ extension Story {
     }
 
     mutating func useWrongKey() async throws {
-        try step("Somebody else's phone signs")
+        try await step("Somebody else's phone signs")
         let (created, question) = try await ask(
             "transfer 80.00 EUR", Cast.transfer("80.00", to: Cast.known(), "Invoice 10"))
         let stranger = try SoftwarePhone(

@@ -5,7 +5,7 @@ import Foundation
 /// Chapters about what is left for the auditor.
 extension Story {
     mutating func listEvidence() async throws {
-        try step("The auditor reads what was recorded")
+        try await step("The auditor reads what was recorded")
         asked("GET /v1/evidence?customer_id=\(customer)  as the backend")
         let forbidden = try await bank.backend.api.get("/v1/evidence?customer_id=\(customer)")
         came(forbidden)
@@ -39,7 +39,7 @@ extension Story {
     }
 
     mutating func verifyEvidence() async throws {
-        try step("Everything is verified again, from raw bytes")
+        try await step("Everything is verified again, from raw bytes")
         asked("countersign evidence verify --config \(bank.home.configuration)")
         let text = try await bank.tools.run(["evidence", "verify"], as: "countersign_auditor")
         Console.out("    ← \(text)")

@@ -5,7 +5,8 @@ import WebAuthn
 /// Chapters about a passkey, a change of contact data, and the ways to say no.
 extension Story {
     mutating func enrolPasskey() async throws {
-        try step("A passkey is enrolled; the device key vouches for it, so no token is needed")
+        try await step(
+            "A passkey is enrolled; the device key vouches for it, so no token is needed")
         asked("POST /v1/customers/\(customer)/credentials/challenges  kind passkey")
         asked("POST /v1/customers/\(customer)/credentials/authorizations  the new key's digest")
         asked("POST /v1/customers/\(customer)/credentials  attestation and the device key's answer")
@@ -19,7 +20,7 @@ extension Story {
     }
 
     mutating func changeContact() async throws {
-        try step("The passkey approves another phone number; after that, transfers are held")
+        try await step("The passkey approves another phone number; after that, transfers are held")
         let (created, question) = try await ask(
             "contact_change phone",
             [
@@ -49,7 +50,7 @@ extension Story {
     }
 
     mutating func rejectAndCancel() async throws {
-        try step("The customer says no, and the bank takes a held transfer back")
+        try await step("The customer says no, and the bank takes a held transfer back")
         let (_, question) = try await ask(
             "transfer 900.00 EUR", Cast.transfer("900.00", to: Cast.known(), "Invoice 12"))
         try show(question.reject, says: Cast.screen("Reject", "900.00", "Invoice 12"))

@@ -4,7 +4,8 @@ import Crypto
 /// Chapters about the customer's first key and first payee.
 extension Story {
     mutating func enrolDeviceKey() async throws {
-        try step("\(customer) gets the bank's app: its key is enrolled, and only with a voucher")
+        try await step(
+            "\(customer) gets the bank's app: its key is enrolled, and only with a voucher")
         let path = "POST /v1/customers/\(customer)/credentials"
         asked("\(path)  a new key, proof that the phone has it, nobody vouching")
         let alone = try await bank.backend.enrolDeviceKey(
@@ -37,7 +38,7 @@ extension Story {
     }
 
     mutating func addPayee() async throws {
-        try step("A new payee is added")
+        try await step("A new payee is added")
         let (_, question) = try await ask(
             "new_payee \(Cast.newName)",
             [
@@ -81,7 +82,7 @@ extension Story {
     }
 
     mutating func payNewPayee() async throws {
-        try step("A transfer to the new payee, within the limit and above it")
+        try await step("A transfer to the new payee, within the limit and above it")
         let (_, small) = try await ask(
             "transfer 250.00 EUR", Cast.transfer("250.00", to: Cast.new(), "Abschlag"))
         let held = try await approve(small)

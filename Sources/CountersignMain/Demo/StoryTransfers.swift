@@ -5,7 +5,7 @@ import Foundation
 /// Chapters about a transfer that goes through, once.
 extension Story {
     mutating func payKnownPayee() async throws {
-        try step("A transfer to a payee that the customer confirmed long ago")
+        try await step("A transfer to a payee that the customer confirmed long ago")
         asked("countersign payee import  \(Cast.knownName), an operator's act")
         let imported = try await bank.tools.importPayee([
             "customer_id": .string(customer), "name": .string(Cast.knownName),
@@ -41,7 +41,7 @@ extension Story {
     }
 
     mutating func sendAgain() async throws {
-        try step("The backend lost the answer and sends the same approval again")
+        try await step("The backend lost the answer and sends the same approval again")
         asked("POST /v1/actions/\(memory.executed)/approve  the same bytes")
         let again = try await bank.backend.approve(memory.executed, memory.approval)
         came(again, again.isReplay ? "Idempotency-Replayed: true" : nil)
