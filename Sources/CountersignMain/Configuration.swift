@@ -14,6 +14,7 @@ struct Configuration: Sendable {
     var core = Core()
     var delivery = Delivery()
     var limits = Limits()
+    var failpoint: Failpoint?
 
     struct Database: Sendable {
         var url: Redacted<String>?

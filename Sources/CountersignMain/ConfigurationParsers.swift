@@ -30,6 +30,13 @@ extension SettingParser where Value: RawRepresentable & CaseIterable, Value.RawV
     }
 }
 
+extension SettingParser where Value == Failpoint? {
+    static let failpoint = SettingParser(
+        expects: "one of " + Failpoint.Place.allCases.map(\.rawValue).joined(separator: ", ")
+            + ", with :N for the N-th passing"
+    ) { text in Failpoint(text).map { .some($0) } }
+}
+
 extension SettingParser where Value == FilePath? {
     static let file = SettingParser(expects: "the path of a file") { path($0) }
     static let keyFile = SettingParser(

@@ -3,6 +3,9 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationError`` for the first rule that is broken.
     func checkService() throws(ConfigurationError) {
+        if failpoint != nil, !development {
+            throw ConfigurationError("failpoint is for development only")
+        }
         try checkListener()
         try checkIdentity()
         try checkCore()

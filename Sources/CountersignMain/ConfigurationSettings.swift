@@ -137,5 +137,8 @@ struct Setting: Sendable {
         Setting(
             "limits.drain_seconds", \.limits.drainSeconds, .integer(0...300), default: "20",
             "the time that requests under way have to end after SIGTERM"),
+        Setting(
+            "failpoint", \.failpoint, .failpoint,
+            "for tests under development: where the service kills itself"),
     ]
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A Postgres of our own for the demo and the tests: it listens on a Unix socket that only its
@@ -56,7 +55,9 @@ struct PrivatePostgres: Sendable {
             try await makeDatabase(durability)
         }
         try removeStaleLocks()
-        try tools.launchServer(places, durability)
+        let child = try tools.launchServer(places, durability)
+        // Collected when it ends, so that no dead process keeps its number in the lock files.
+        Task.detached { _ = await child.end() }
         try await waitUntilReady()
         return .started
     }
@@ -147,16 +148,6 @@ struct PrivatePostgresFailure: ExplainedError {
     let explanation: String
 
     init(_ explanation: String) { self.explanation = explanation }
-}
-
-/// Waits without holding a thread, and to the end even when the task is cancelled: a server that is
-/// half started or half stopped is nobody's wish.
-private func pause(milliseconds: Int) async {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
-            continuation.resume()
-        }
-    }
 }
 
 /// Keeps other processes out of a folder until it is released or this process ends.

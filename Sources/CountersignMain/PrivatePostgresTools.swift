@@ -26,11 +26,11 @@ struct PrivatePostgresTools: Sendable {
         }
     }
 
-    /// Starts the server in a session of its own, so that a Ctrl-C at the terminal is not for it:
-    /// whoever started it stops it when its own work is done.
+    /// Starts the server in a session of its own: whoever started it stops it when its own work is
+    /// done, and a Ctrl-C at the terminal is not for it.
     func launchServer(
         _ places: PrivatePostgresPlaces, _ durability: PrivatePostgres.Durability
-    ) throws(PrivatePostgresFailure) {
+    ) throws(PrivatePostgresFailure) -> ChildProcess {
         var settings = [
             "listen_addresses=", "port=\(PrivatePostgresPlaces.port)",
             "unix_socket_directories=\(places.socket)", "unix_socket_permissions=0700",
@@ -39,16 +39,9 @@ struct PrivatePostgresTools: Sendable {
         if durability == .disposable {
             settings += ["fsync=off", "full_page_writes=off", "max_wal_size=4GB"]
         }
-        let arguments =
-            ["--fork", Self.programs + "/postgres", "-D", places.data]
-            + settings.flatMap { ["-c", $0] }
-        let process = try prepare(
-            "/usr/bin/setsid", arguments, output: try openLog(empty: false))
-        // Its end is not waited for: Foundation learns of it through a descriptor that the server
-        // inherits, which is to say when the server ends.
-        do { try process.run() } catch {
-            throw PrivatePostgresFailure("cannot start \(Self.programs)/postgres")
-        }
+        return try start(
+            "postgres", ["-D", places.data] + settings.flatMap { ["-c", $0] },
+            output: try openLog(empty: false), ownSession: true)
     }
 
     /// Whether the server accepts connections.
@@ -56,7 +49,7 @@ struct PrivatePostgresTools: Sendable {
         try await run(
             "pg_isready",
             ["--quiet", "--host", places.socket, "--port", String(PrivatePostgresPlaces.port)],
-            output: .nullDevice) == 0
+            output: try openLog(empty: false)) == 0
     }
 
     private func openLog(empty: Bool) throws(PrivatePostgresFailure) -> FileHandle {
@@ -78,46 +71,28 @@ struct PrivatePostgresTools: Sendable {
     private func run(
         _ program: String, _ arguments: [String], output: FileHandle
     ) async throws(PrivatePostgresFailure) -> Int32 {
-        let process = try prepare(Self.programs + "/" + program, arguments, output: output)
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                process.terminationHandler = {
-                    continuation.resume(returning: $0.terminationStatus)
-                }
-                do { try process.run() } catch {
-                    process.terminationHandler = nil
-                    continuation.resume(throwing: error)
-                }
-            }
-        } catch {
-            throw PrivatePostgresFailure("cannot run \(program)")
-        }
+        await (try start(program, arguments, output: output, ownSession: false)).end()
     }
 
-    private func prepare(
-        _ path: String, _ arguments: [String], output: FileHandle
-    ) throws(PrivatePostgresFailure) -> Process {
+    private func start(
+        _ program: String, _ arguments: [String], output: FileHandle, ownSession: Bool
+    ) throws(PrivatePostgresFailure) -> ChildProcess {
+        let path = Self.programs + "/" + program
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw PrivatePostgresFailure("\(path) is missing: install postgresql-15")
         }
-        let process = Process()
-        if owner.isAnother {
-            process.executableURL = URL(filePath: "/usr/bin/setpriv")
-            process.arguments =
-                [
-                    "--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups",
-                    "--no-new-privs", "--", path,
-                ] + arguments
-        } else {
-            process.executableURL = URL(filePath: path)
-            process.arguments = arguments
-        }
+        let become =
+            owner.isAnother
+            ? [
+                "/usr/bin/setpriv", "--reuid=\(owner.user)", "--regid=\(owner.group)",
+                "--clear-groups", "--no-new-privs", "--",
+            ] : []
         // Nothing of ours is inherited: no PGHOST that misleads, no secret of the service.
-        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"]
-        process.currentDirectoryURL = URL(filePath: "/")
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        return process
+        let child = ChildProcess.start(
+            become + [path] + arguments,
+            environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"],
+            output: output.fileDescriptor, ownSession: ownSession)
+        guard let child else { throw PrivatePostgresFailure("cannot run \(path)") }
+        return child
     }
 }

@@ -15,6 +15,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case challenge = "the passkey signed another challenge"
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
+    case notEnrolled = "the signing key was not enrolled in this log before"
     case chain = "the chain of the action or the credential is broken"
 }
 
@@ -41,6 +42,13 @@ package struct EvidenceVerifier: Sendable {
     ///
     /// - Throws: ``EvidenceFault``, the first that applies.
     package func verify(_ record: StoredEvidence) throws(EvidenceFault) -> Finding {
+        try examine(record).finding
+    }
+
+    /// As ``verify(_:)``, with the opened body.
+    func examine(
+        _ record: StoredEvidence
+    ) throws(EvidenceFault) -> (finding: Finding, body: JSON) {
         guard EvidenceSealer.leafHash(record.leaf).bytes == record.leafHash else {
             throw .leafHash
         }
@@ -55,14 +63,17 @@ package struct EvidenceVerifier: Sendable {
         guard let bytes = record.openBody(with: keyEncryption),
             let body = try? JSONDecoder().decode(JSON.self, from: Data(bytes))
         else { throw .body }
+        if leaf.kind == EvidenceKind.credentialEnrolled.rawValue {
+            return (try verifyPossession(body), body)
+        }
         guard body["signed"] == .bool(true) else {
             // Only a rejection may be unsigned.
             let mustBeSigned = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
             guard !mustBeSigned.contains(leaf.kind) else { throw .unsigned }
-            return .intact
+            return (.intact, body)
         }
         try verifySignature(body, of: leaf)
-        return .signatureVerified
+        return (.signatureVerified, body)
     }
 
     private func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
@@ -103,7 +114,7 @@ package struct EvidenceVerifier: Sendable {
         return authenticatorData + sha256(clientData).bytes
     }
 
-    private func bytes(_ name: String, of json: JSON) -> Bytes? {
+    func bytes(_ name: String, of json: JSON) -> Bytes? {
         json[name]?.text.flatMap { Base64.decodeURL($0) }
     }
 

@@ -21,7 +21,9 @@ struct ActionColumns {
         policyVersion = try row["action_policy_version"]
         authorization = try word("authorization", row, Authorization.init)
         execution = try word("execution", row, Execution.init)
-        hold = try ActionColumns.hold(row, "hold_until", "hold_rule")
+        // Shown only while it holds; that it once did is in evidence.
+        hold =
+            execution == .held ? try ActionColumns.hold(row, "hold_until", "hold_rule") : nil
         createdAt = try row["created_at"]
         expiresAt = try row["expires_at"]
         content = try ActionColumns.content(row)

@@ -8,7 +8,11 @@ package struct Administration: Sendable {
     private let subjects: SubjectMaker
     private let service: ServiceSubject
 
-    /// - Parameter database: As the role `countersign_operator`, or an administrator.
+    /// - Parameters:
+    ///   - database: As the role `countersign_operator`, or an administrator.
+    ///   - sealer: Makes the evidence of every act.
+    ///   - keyEncryption: Wraps the data keys of customers that are not known yet.
+    ///   - entropy: Makes IDs and keys.
     package init(
         database: Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey,
         entropy: EntropySource

@@ -147,8 +147,7 @@ package struct PostgresActionStore: ActionStore {
         guard status == "cancelled" else { return nil }
         return action.authorization == .pending
             ? action.with(authorization: .cancelled, execution: .none, hold: nil)
-            : action.with(
-                authorization: action.authorization, execution: .cancelled, hold: action.hold)
+            : action.with(authorization: action.authorization, execution: .cancelled, hold: nil)
     }
 
     package func barrier() async throws(StoreFailure) {

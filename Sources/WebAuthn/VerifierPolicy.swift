@@ -43,7 +43,8 @@ package struct VerifierPolicy: Hashable, Sendable {
     /// No configuration reaches these values. Source: PSD2 RTS Art. 4(1), NIST SP 800-63B-4 App. B.
     package static let service = VerifierPolicy(
         userPresence: .required, userVerification: .required, algorithms: [.es256],
-        attestationFormats: [.noAttestation, .packed], attestedDataInAssertion: .mustMatchCredential)
+        attestationFormats: [.noAttestation, .packed], attestedDataInAssertion: .mustMatchCredential
+    )
 }
 
 /// The signature algorithms that this verifier has. Source: IANA COSE Algorithms.

@@ -34,6 +34,7 @@ import Testing
         (change { $0.core.certificate = FilePath(text: "c") }, "core.key"),
         (change { $0.core.url = "http://core.bank.example" }, "core.url"),
         (change { $0.core.url = nil }, "core.url"),
+        (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
     ])
     func `refuse what is unsafe or half set`(change: Change, word: String) {
         #expect(refusal(change.body)?.contains(word) == true)
@@ -82,6 +83,7 @@ import Testing
                 $0.identity.key = nil
                 $0.rp.origins = ["http://localhost:8080"]
                 $0.core.url = "http://127.0.0.1:9000/orders"
+                $0.failpoint = Failpoint("approve.after-commit:3")
             } == nil)
     }
 
@@ -166,6 +168,13 @@ import Testing
         (
             "rp.name", ["Bänk & Co", String(repeating: "b", count: 64)],
             ["", "a\u{1}b", String(repeating: "b", count: 65)]
+        ),
+        (
+            "failpoint", ["approve.before-load", "delivery.after-push:12"],
+            [
+                "", "approve", "approve.before-load:", "approve.before-load:0",
+                "approve.before-load:-1", "approve.before-load:1:1", "approve.before-load:+1",
+            ]
         ),
         ("tls.key", ["/etc/a b.pem"], ["", "a\nb"]),
     ])

@@ -4,7 +4,7 @@ import Testing
 @testable import CountersignMain
 
 /// Each test has a server of its own: it needs the programs of Postgres and no database.
-@Suite struct `A private Postgres` {
+@Suite(.timeLimit(.minutes(5))) struct `A private Postgres` {
     @Test func `starts once, is found running, stops, and starts again with its data`() async throws
     {
         try await withServer { server in
@@ -44,6 +44,16 @@ import Testing
             }
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(process)")
             #expect((owner[.ownerAccountID] as? NSNumber)?.intValue != 0)
+        }
+    }
+
+    /// What a server keeps open of its starter's can block the starter for as long as it runs.
+    @Test func `inherits nothing from the process that starts it`() async throws {
+        try await withServer { server in
+            let pipe = Pipe()
+            _ = try await server.start(.disposable)
+            try pipe.fileHandleForWriting.close()
+            #expect(try pipe.fileHandleForReading.readToEnd() == nil)
         }
     }
 
@@ -117,19 +127,27 @@ import Testing
     }
 
     private func withServer(_ body: (PrivatePostgres) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "countersign test " + UUID().uuidString
+        // The launcher ends the servers that it finds in its folder, should the tests be cut off.
+        let place =
+            ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_FOLDER"] ?? NSTemporaryDirectory()
+        let folder = place + "/a server " + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
         let server = try PrivatePostgres(at: folder)
         do {
             try await body(server)
         } catch {
-            try await clear(server)
+            try await clear(server, folder)
             throw error
         }
-        try await clear(server)
+        try await clear(server, folder)
     }
 
-    private func clear(_ server: PrivatePostgres) async throws {
+    private func clear(_ server: PrivatePostgres, _ folder: String) async throws {
         try await server.stop()
         try server.remove()
+        // Root's data is elsewhere, and the folder is only a name.
+        if server.places.exists(folder) { try FileManager.default.removeItem(atPath: folder) }
     }
 }

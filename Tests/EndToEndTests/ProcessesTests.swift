@@ -36,7 +36,7 @@ import Testing
         try await withProcesses { processes, folder in
             _ = try await processes.serve("server", server("trap '' TERM; " + endless))
             let id = try #require(ids(in: folder).first)
-            await processes.endAll()
+            await processes.endAll(tries: 10)
             #expect(!isRunning(id))
         }
     }

@@ -59,6 +59,7 @@ struct DecisionWorld: Sendable {
     /// Puts a policy in force that differs from the newest one in some members.
     ///
     /// - Parameter changes: JSON texts by path, such as `{currencies,EUR,daily_max}`.
+    /// - Throws: What the database refuses.
     func policy(_ changes: [String: String]) async throws {
         let document = changes.reduce("convert_from(document, 'UTF8')::jsonb") { document, change in
             "jsonb_set(\(document), '\(change.key)', '\(change.value)')"

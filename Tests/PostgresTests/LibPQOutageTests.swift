@@ -15,7 +15,7 @@ import Testing
             try await admin.query(.read("SET synchronous_commit = local"))
             try await admin.query(.write("CREATE TABLE item (n int)"))
             var options = DatabaseOptions(connection: server.connection, size: 2)
-            options.statementDeadline = .milliseconds(300)
+            options.statementDeadline = .seconds(1)
             let database = Database(options)
             try await database.query(Self.insert, [.int(0)])
             try await setStandbys("missing", of: server, admin, seenBy: database)

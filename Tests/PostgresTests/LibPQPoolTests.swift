@@ -84,7 +84,7 @@ import Testing
         try await withDatabase { test in
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 1) {
-                $0.waitingDeadline = .milliseconds(100)
+                $0.waitingDeadline = .seconds(2)
             }
             async let busy = database.query(.blockedRead)
             try await blocker.waiters(1)
@@ -165,7 +165,7 @@ import Testing
         try await withDatabase { test in
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 1) {
-                $0.statementDeadline = .milliseconds(200)
+                $0.statementDeadline = .seconds(1)
             }
             #expect(try await database.error(.blockedRead) == .unavailable)
             try await eventually("the connection is set aside") {
@@ -184,7 +184,7 @@ import Testing
             try await test.sql("CREATE TABLE item (n int)")
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 1) {
-                $0.statementDeadline = .milliseconds(200)
+                $0.statementDeadline = .seconds(1)
             }
             #expect(try await database.error(.blockedWrite) == .outcomeUnknown)
             try await blocker.release()
@@ -199,7 +199,7 @@ import Testing
             try await test.sql("CREATE TABLE item (n int)")
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 1) {
-                $0.statementDeadline = .milliseconds(200)
+                $0.statementDeadline = .seconds(1)
             }
             let result = await failure { () throws(StoreFailure) in
                 try await database.run { connection throws(PostgresError) in
@@ -222,7 +222,7 @@ import Testing
             try await test.sql("CREATE TABLE item (n int)")
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 2) {
-                $0.statementDeadline = .milliseconds(200)
+                $0.statementDeadline = .seconds(1)
             }
             for _ in 0..<2 {
                 #expect(try await database.error(.blockedWrite) == .outcomeUnknown)
@@ -250,15 +250,19 @@ import Testing
         try await withDatabase { test in
             let blocker = try await Blocker(test)
             let database = await test.open(as: nil, size: 2) {
-                $0.statementDeadline = .milliseconds(100)
-                $0.waitingDeadline = .milliseconds(100)
+                $0.statementDeadline = .milliseconds(500)
+                $0.waitingDeadline = .milliseconds(500)
             }
-            for _ in 0..<8 {
-                #expect(
-                    await failure { () throws(StoreFailure) in
-                        try await database.query(.blockedRead)
-                    } == .unavailable)
+            let read = { @Sendable () async -> StoreFailure? in
+                await failure { () throws(StoreFailure) in
+                    try await database.query(.blockedRead)
+                }
             }
+            try await eventually("four are set aside") {
+                #expect(await read() == .unavailable)
+                return database.statistics.quarantined == 4
+            }
+            for _ in 0..<3 { #expect(await read() == .unavailable) }
             #expect(try await blocker.waiters(4).count == 4)
             #expect(database.statistics.quarantined == 4)
             try await blocker.release()

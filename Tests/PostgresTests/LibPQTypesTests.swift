@@ -72,7 +72,7 @@ import Testing
             let database = await test.open()
             let digest = try #require(Digest(Bytes(repeating: 0xAB, count: 32)))
             #expect(try await value("$1::bytea", .digest(digest), in: database) == digest)
-            await #expect(throws: StoreFailure.internalFailure(code: "column value")) {
+            await #expect(throws: StoreFailure.internalFailure(code: "column:value")) {
                 let _: Digest = try await value("$1::bytea", .bytes([1, 2]), in: database)
             }
         }
@@ -103,7 +103,7 @@ import Testing
     func `an instant that has no form here is refused`(text: String) async throws {
         try await withDatabase { test in
             let database = await test.open()
-            await #expect(throws: StoreFailure.internalFailure(code: "column value")) {
+            await #expect(throws: StoreFailure.internalFailure(code: "column:value")) {
                 let _: Instant = try await value("$1::timestamptz", .text(text), in: database)
             }
         }

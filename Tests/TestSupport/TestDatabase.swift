@@ -40,9 +40,6 @@ package final class TestDatabase: Sendable {
         // A busy machine is no failure of what is tested.
         options.statementDeadline = .seconds(60)
         options.waitingDeadline = .seconds(120)
-        // However loaded the machine is, that alone must not fail a test.
-        options.statementDeadline = .seconds(60)
-        options.waitingDeadline = .seconds(60)
         adjust(&options)
         let database = Database(options)
         await opened.add(database)

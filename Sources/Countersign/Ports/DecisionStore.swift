@@ -7,6 +7,7 @@ package protocol DecisionStore: Sendable {
     ///   - challenge: The challenge that the request names; `nil` for an unsigned rejection.
     ///   - credential: What the assertion says about its credential, not yet believed.
     /// - Returns: `nil` when there is no such action.
+    /// - Throws: ``StoreFailure``; nothing was changed.
     func load(
         action: ID<Action>, challenge: ID<Challenge>?, credential: CredentialReference?
     ) async throws(StoreFailure) -> DecisionContext?

@@ -16,7 +16,8 @@ extension Command {
     ]
 
     static let evidenceList = Command(
-        name: "evidence list", summary: "List evidence, newest last", options: filters,
+        name: "evidence list", summary: "List evidence, newest last (as countersign_auditor)",
+        options: filters,
         settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         try await EvidenceReader.use(invocation) { reader in
@@ -54,7 +55,8 @@ extension Command {
 
     static let evidenceVerify = Command(
         name: "evidence verify",
-        summary: "Check every record and every customer's signature again from raw bytes",
+        summary: "Check every record and every customer's signature again, from raw bytes (as "
+            + "countersign_auditor)",
         options: filters, settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         try await EvidenceReader.use(invocation) { reader in
@@ -129,6 +131,9 @@ private struct EvidenceReader {
     /// Checks each record by itself, and the chains when everything is read.
     func verify() async throws -> Tally {
         let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
+        var audit = EvidenceAudit(verifier: verifier)
+        // A filter leaves enrolments and links of chains out, so only the whole log is checked for them.
+        let isWhole = filter.action == nil && filter.customer == nil && filter.kind == nil
         var tally = Tally()
         var chained: [StoredEvidence] = []
         try await forEach { found in
@@ -136,7 +141,7 @@ private struct EvidenceReader {
             tally.records += 1
             chained.append(record.withoutBody)
             do throws(EvidenceFault) {
-                switch try verifier.verify(record) {
+                switch try isWhole ? audit.check(record) : verifier.verify(record) {
                 case .intact: break
                 case .signatureVerified: tally.signatures += 1
                 }
@@ -147,8 +152,7 @@ private struct EvidenceReader {
                 Console.out("\(record.id) \(record.kind): \(error.rawValue)")
             }
         }
-        // A filter takes only some links of a chain, so chains are checked over everything.
-        if filter.action == nil, filter.customer == nil, filter.kind == nil {
+        if isWhole {
             for id in EvidenceVerifier.brokenLinks(in: chained) {
                 tally.faults += 1
                 Console.out("\(id): \(EvidenceFault.chain.rawValue)")

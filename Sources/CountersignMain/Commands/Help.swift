@@ -33,9 +33,11 @@ enum Help {
         let settings = Setting.all.filter(command.uses)
         if !settings.isEmpty {
             parts.append(
-                "Settings, each as a flag, as COUNTERSIGN_… in the environment, or in the file "
-                    + "(a flag wins over the environment, and that over the file):")
-            parts.append(columns(settings.map { ($0.flag, describe($0, in: command)) }))
+                """
+                Settings, each as a flag, as COUNTERSIGN_… in the environment, or in the file (a flag
+                wins over the environment, and that over the file):
+                """)
+            parts.append(settings.map { describe($0, in: command) }.joined(separator: "\n"))
         }
         return parts.joined(separator: "\n\n")
     }
@@ -56,11 +58,12 @@ enum Help {
             .joined(separator: " ")
     }
 
+    /// Two lines: the flag with what it takes, and what it means.
     private static func describe(_ setting: Setting, in command: Command) -> String {
-        var text = "\(setting.what) (\(setting.expects)"
+        var text = "  \(setting.flag): \(setting.expects)"
         if command.required.contains(setting.name) { text += "; required" }
         if let fallback = setting.fallback { text += "; default \(fallback)" }
-        return text + ")"
+        return text + "\n      \(setting.what)"
     }
 
     /// Two columns, the second starting at one place.

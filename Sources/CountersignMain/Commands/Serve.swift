@@ -4,7 +4,7 @@ extension Command {
         name: "serve", summary: "Run the service until SIGTERM, then let requests under way end",
         settings: [
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
-            "development", "identity", "evidence", "core", "delivery", "limits",
+            "development", "identity", "evidence", "core", "delivery", "limits", "failpoint",
         ],
         required: [
             "database.url", "rp.id", "rp.name", "rp.origins", "evidence.origin",
@@ -13,6 +13,7 @@ extension Command {
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
         let service = try Service(invocation.configuration)
+        try await service.checkDurability()
         await service.run { _ = await terminationSignal() }
     }
 }

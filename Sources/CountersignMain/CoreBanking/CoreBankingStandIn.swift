@@ -188,7 +188,7 @@ struct CoreBankingStandIn: Sendable {
 
 /// The port that this server listens on.
 ///
-/// Unchecked: the value is touched only under the lock.
+/// Sendable, unchecked: the value is touched only under the lock.
 private final class OwnPort: @unchecked Sendable {
     private let lock = NSLock()
     private var port: UInt16?

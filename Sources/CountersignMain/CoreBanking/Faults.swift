@@ -2,7 +2,7 @@ import Foundation
 
 /// What goes wrong at core banking, on purpose: one fault for each of the first orders that come.
 ///
-/// Unchecked: the list is touched only under the lock.
+/// Sendable, unchecked: the list is touched only under the lock.
 final class Faults: @unchecked Sendable {
     /// One thing that goes wrong.
     enum Fault: Equatable, Sendable {

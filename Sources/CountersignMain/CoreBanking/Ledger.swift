@@ -4,7 +4,7 @@ import Dispatch
 
 /// Core banking's own books: the keys that were announced and one decision per action.
 ///
-/// What is in memory was read from or written to the journal first. Unchecked: everything but the
+/// What is in memory was read from or written to the journal first. Sendable, unchecked: everything but the
 /// queue is touched on the queue only.
 final class Ledger: @unchecked Sendable {
     /// What came of an announcement.

@@ -6,7 +6,7 @@ import Foundation
 /// In memory only: after a restart a recorded request could be played back while its signature is still
 /// fresh, and would be answered with the booking that it made.
 ///
-/// Unchecked: the dictionary is touched only under the lock.
+/// Sendable, unchecked: the dictionary is touched only under the lock.
 final class NonceMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var seen: [String: Instant] = [:]

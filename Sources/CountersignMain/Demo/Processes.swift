@@ -92,9 +92,11 @@ actor Processes {
     }
 
     /// Ends all that still run, and starts nothing more: asks, waits, and then does not ask.
-    func endAll() async {
+    ///
+    /// - Parameter tries: How often to look, every 20 ms, before it does not ask any more.
+    func endAll(tries: Int = 500) async {
         isEnding = true
-        for (signal, tries) in [(SIGTERM, 500), (SIGKILL, 250)] {
+        for (signal, tries) in [(SIGTERM, tries), (SIGKILL, 250)] {
             for (_, process) in started.reversed() where process.isRunning {
                 _ = kill(process.processIdentifier, signal)
             }

@@ -15,6 +15,7 @@ struct Service: Sendable {
     private let housekeeping: Housekeeping
     private let worker: DeliveryWorker?
     private let drain: Duration
+    private let durability: DurabilityDemand
 
     /// Wires everything and binds the port; nothing runs yet.
     ///
@@ -46,6 +47,24 @@ struct Service: Sendable {
         worker = try configuration.makeDeliveryWorker(
             queue: PostgresDeliveryQueue(database: database, sealer: sealer), metrics: metrics)
         drain = .seconds(configuration.limits.drainSeconds)
+        durability = configuration.development ? .tests : .production
+    }
+
+    /// Refuses a database under whose settings an answered decision could be lost.
+    ///
+    /// One that does not answer yet is no reason to end: the service waits for it, not ready.
+    ///
+    /// - Throws: ``CommandFailure`` that names the database's setting.
+    func checkDurability() async throws(CommandFailure) {
+        do throws(DurabilityFailure) {
+            try await database.verifyDurability(durability)
+        } catch {
+            switch error {
+            case .weak(let setting, _):
+                throw CommandFailure("the database's setting \(setting) could lose decisions")
+            case .notRead: Log.event(.databaseUnavailable)
+            }
+        }
     }
 
     /// Serves until `shutdown` returns, then lets requests and deliveries under way end.

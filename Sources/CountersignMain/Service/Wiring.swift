@@ -52,12 +52,13 @@ extension Configuration {
         }
         let proofs = CustomerProofVerifier(relyingParty: party)
         let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
-        let actions = Actions(
-            store: PostgresActionStore(database: database, sealer: sealer, subjects: subjects),
-            verifier: proofs,
-            issuer: ChallengeIssuer(
-                audience: party.id, entropy: .openSSL, sha256: .openSSL,
-                requestOptions: requestOptions), sha256: .openSSL)
+        let issuer = ChallengeIssuer(
+            audience: party.id, entropy: .openSSL, sha256: .openSSL,
+            requestOptions: requestOptions)
+        func actions(in store: some ActionStore & ActionReader) -> any ActionService {
+            Actions(store: store, verifier: proofs, issuer: issuer, sha256: .openSSL)
+        }
+        let store = PostgresActionStore(database: database, sealer: sealer, subjects: subjects)
         let credentials = EnrolCredential(
             store: PostgresCredentialStore(database: database, sealer: sealer, subjects: subjects),
             verifier: proofs,
@@ -76,7 +77,10 @@ extension Configuration {
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         return API.Services(
-            actions: actions, credentials: credentials,
+            actions: failpoint.map {
+                actions(in: FailpointActionStore(base: store, failpoints: Failpoints($0)))
+            } ?? actions(in: store),
+            credentials: credentials,
             evidence: PostgresEvidenceStore(
                 database: database, keyEncryption: keyEncryption, service: service),
             clients: PostgresClientDirectory(database: database))
@@ -154,7 +158,9 @@ extension Configuration {
         else { throw ConfigurationError("core.url or core.signing_key_id cannot be used") }
         let outcomes = DeliveryOutcomes(metrics)
         return DeliveryWorker(
-            queue: queue,
+            queue: failpoint.map {
+                FailpointDeliveryQueue(base: queue, failpoints: Failpoints($0))
+            } ?? queue,
             options: .init(
                 slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
             deliver: { await link.deliver($0) }, sleep: { await pause($0) },

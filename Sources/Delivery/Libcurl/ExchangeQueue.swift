@@ -9,7 +9,7 @@ struct Exchange: Sendable {
 
 /// Hands exchanges to the threads that make them, first come, first served.
 ///
-/// Unchecked: `waiting` and `isClosed` are touched only between lock and unlock of `mutex`.
+/// Sendable, unchecked: `waiting` and `isClosed` are touched only between lock and unlock of `mutex`.
 @safe final class ExchangeQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -23,7 +23,7 @@ struct Job: Sendable {
 /// connected workers are idle, unless connecting failed a short while ago. Jobs are refused rather than
 /// kept waiting when nobody is connected and it is too early to try again.
 ///
-/// Unchecked: everything that changes is touched only between lock and unlock of `mutex`.
+/// Sendable, unchecked: everything that changes is touched only between lock and unlock of `mutex`.
 @safe final class JobQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// Signalled for workers that have a connection.

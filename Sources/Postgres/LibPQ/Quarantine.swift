@@ -49,7 +49,7 @@ final class Quarantine: Sendable {
 
 /// A connection that is only watched.
 ///
-/// Unchecked: the worker gives its connection away, and only the watch's thread uses it afterwards.
+/// Sendable, unchecked: the worker gives its connection away, and only the watch's thread uses it afterwards.
 private final class StuckConnection: @unchecked Sendable {
     private let connection: Connection
 

@@ -1,0 +1,223 @@
+import Countersign
+import Crypto
+import Evidence
+import Foundation
+import Postgres
+import TestSupport
+
+@testable import CountersignMain
+
+/// A bank of one test: a database, core banking and any number of instances of the service, each a
+/// process of the real program.
+final class TestBank: Sendable {
+    static let relyingPartyID = "bank.example"
+    static let origin = "https://bank.example"
+    private static let coreKeyID = "countersign-test"
+
+    /// Keys, configuration, logs and core banking's journal.
+    let folder: String
+    /// The API keys of the clients `backend` and `auditor`.
+    let backendKey: String
+    let auditorKey: String
+    /// The database, as a superuser.
+    let superuser: ConnectionInfo
+    let core: CoreBankingProcess
+    private let started = StartedProcesses()
+    private let configuration: Configuration
+
+    private var configurationFile: String { folder + "/countersign.conf" }
+
+    private init(folder: String, superuser: ConnectionInfo, faults: String) async throws {
+        self.folder = folder
+        self.superuser = superuser
+        let coreKey = try Ed25519PrivateKey.generate()
+        let files = [
+            "kek": Hex.encode(EntropySource.openSSL(32)), "core.pem": coreKey.pem,
+            "core.pub.pem": coreKey.publicKey.pem,
+        ]
+        for (name, text) in files { try Self.write(text, to: folder + "/" + name) }
+        core = CoreBankingProcess(
+            arguments: [
+                "core-banking", "--journal", folder + "/journal", "--service-key",
+                folder + "/core.pub.pem", "--service-key-id", Self.coreKeyID, "--audience",
+                Self.relyingPartyID,
+            ], folder: folder, started: started)
+        let port = try await core.start(faults: faults)
+        var lines = Self.settings(folder)
+        lines["core.url"] = "http://127.0.0.1:\(port)/executions"
+        lines["core.signing_key"] = folder + "/core.pem"
+        lines["core.signing_key_id"] = Self.coreKeyID
+        lines["database.url"] =
+            superuser.replacing(["user": "countersign_service"])
+            .text
+        let text = lines.map { "\($0.key) = \($0.value)\n" }.sorted().joined()
+        try Self.write(text, to: folder + "/countersign.conf")
+        configuration = try Self.operatorConfiguration(folder, superuser)
+        (backendKey, auditorKey) = try await Self.addClients(configuration)
+    }
+
+    private static func settings(_ folder: String) -> [String: String] {
+        [
+            "rp.id": relyingPartyID, "rp.name": "Test Bank", "rp.origins": origin,
+            "development": "true", "listen.port": "0", "database.pool_size": "4",
+            "evidence.origin": "bank.example/log", "evidence.key_encryption_key": folder + "/kek",
+        ]
+    }
+
+    private static func operatorConfiguration(
+        _ folder: String, _ superuser: ConnectionInfo
+    ) throws -> Configuration {
+        var configuration = Configuration()
+        configuration.development = true
+        configuration.database.url = Redacted(
+            superuser.replacing(["user": "countersign_operator"]).text)
+        configuration.database.poolSize = 1
+        configuration.evidence.origin = "bank.example/log"
+        configuration.evidence.keyEncryptionKey = FilePath(text: folder + "/kek")
+        return configuration
+    }
+
+    private static func addClients(
+        _ configuration: Configuration
+    ) async throws -> (backend: String, auditor: String) {
+        let keys = (backend: APIKey.make(for: .backend), auditor: APIKey.make(for: .auditor))
+        try await configuration.administer { administration in
+            for (role, key) in [(AuthenticatedClient.Role.backend, keys.0), (.auditor, keys.1)] {
+                _ = try await administration.addClient(
+                    ID(at: systemTime(), random: EntropySource.openSSL(10)), name: role.rawValue,
+                    role: role, keyDigest: sha256(Bytes(key.utf8)), subjectAlternativeName: nil)
+            }
+        }
+        return keys
+    }
+
+    static func write(_ text: String, to path: String) throws {
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw Unexpected("cannot write \(path)") }
+    }
+
+    /// Sets a bank up, and leaves nothing of it behind.
+    ///
+    /// - Parameters:
+    ///   - superuser: A migrated database of its own.
+    ///   - faults: What goes wrong at core banking, as `--faults` takes it.
+    ///   - body: The test.
+    static func open<Result>(
+        on superuser: ConnectionInfo, faults: String = "",
+        _ body: (TestBank) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "countersign-bank-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let bank = try await TestBank(folder: folder, superuser: superuser, faults: faults)
+        do {
+            let result = try await body(bank)
+            await bank.started.end()
+            return result
+        } catch {
+            await bank.started.end()
+            throw error
+        }
+    }
+
+    // MARK: What the operator does
+
+    /// Starts an instance of the service.
+    ///
+    /// - Parameter flags: Settings beside those of the file, such as `["--failpoint", "…"]`.
+    /// - Returns: The instance, which listens.
+    func serve(_ flags: String...) async throws -> ServiceInstance {
+        let process = try ServiceProcess(
+            "serve-\(await started.number())", ["serve", "--config", configurationFile] + flags,
+            in: folder)
+        await started.add(process)
+        return ServiceInstance(process: process, port: try await process.listening(), bank: self)
+    }
+
+    /// Runs a command of the program to its end.
+    func run(_ arguments: [String], as role: String) async throws -> (
+        ServiceProcess.Ending, String
+    ) {
+        let process = try ServiceProcess(
+            "run-\(await started.number())",
+            arguments + [
+                "--config", configurationFile, "--database-url",
+                superuser.replacing(["user": role]).text,
+            ], in: folder)
+        await started.add(process)
+        return (try await process.ending(), process.text)
+    }
+
+    /// Does an operator's act in this process, which is quicker than a process for each.
+    func administer(_ act: (Administration) async throws -> Void) async throws {
+        try await configuration.administer(act)
+    }
+}
+
+/// Gives `body` a bank on a database of its own.
+func withBank<Result>(
+    faults: String = "", _ body: (TestBank) async throws -> Result
+) async throws -> Result {
+    try await withDatabase { database in
+        try await TestBank.open(on: database.superuser, faults: faults, body)
+    }
+}
+
+/// Processes to end with the bank.
+actor StartedProcesses {
+    private var processes: [ServiceProcess] = []
+    private var count = 0
+
+    func number() -> Int {
+        count += 1
+        return count
+    }
+
+    func add(_ process: ServiceProcess) { processes.append(process) }
+
+    func end() async {
+        for process in processes { process.signal(SIGKILL) }
+        // Each was killed, so the wait is short; what is thrown says no more.
+        for process in processes { _ = try? await process.ending() }
+        processes = []
+    }
+}
+
+/// The stand-in for core banking as a process, which comes back on the same port with the same books.
+actor CoreBankingProcess {
+    private let arguments: [String]
+    private let folder: String
+    private let started: StartedProcesses
+    private var port: UInt16 = 0
+    private(set) var process: ServiceProcess?
+    private var starts = 0
+
+    init(arguments: [String], folder: String, started: StartedProcesses) {
+        self.arguments = arguments
+        self.folder = folder
+        self.started = started
+    }
+
+    @discardableResult func start(faults: String = "") async throws -> UInt16 {
+        starts += 1
+        let process = try ServiceProcess(
+            "core-\(starts)",
+            arguments + ["--listen-port", String(port)]
+                + (faults.isEmpty ? [] : ["--faults", faults]), in: folder)
+        self.process = process
+        await started.add(process)
+        port = try await process.listening()
+        return port
+    }
+
+    /// Waits until it has ended, by a fault or by a signal that is sent first.
+    func ending(after signal: Int32? = nil) async throws -> ServiceProcess.Ending? {
+        if let signal { process?.signal(signal) }
+        return try await process?.ending()
+    }
+}
