@@ -141,6 +141,22 @@ import Testing
         #expect(reasons == [.credentialUnknown, .credentialUnknown, .credentialUnknown])
     }
 
+    @Test func `believes no credential that was enrolled after the question was asked`()
+        async throws
+    {
+        let asked = try bank.ask(try Fixtures.transfer())
+        let command = try bank.command(.approve, asked)
+        let times = [Instant(milliseconds: asked.challenge.createdAt.milliseconds + 1)]
+        for createdAt in times + [asked.challenge.createdAt] {
+            bank.store.change { [phone = bank.phone] world in
+                world.credentials = [phone.registered(.deviceKey, createdAt: createdAt)]
+            }
+            let outcome = try await bank.decide(command)
+            #expect((outcome.decision != nil) == (createdAt == asked.challenge.createdAt))
+        }
+        #expect(bank.store.now.rulings.compactMap(\.failure) == [.credentialUnknown])
+    }
+
     @Test func `spends the challenge of a good proof that the policy refuses, and nothing else`()
         async throws
     {

@@ -88,10 +88,11 @@ private final class CustomersLock: @unchecked Sendable {
 
     func hold(_ bank: TestBank) async throws {
         try await bank.onConnection { [self] connection throws(PostgresError) in
-            try connection.run(script: "BEGIN; SELECT FROM countersign.customer FOR UPDATE")
-            lock.withLock { held = true }
-            while !lock.withLock({ released }) { usleep(5000) }
-            try connection.run(script: "ROLLBACK")
+            try connection.transaction { connection throws(PostgresError) in
+                try connection.run(script: "SELECT FROM countersign.customer FOR UPDATE")
+                lock.withLock { held = true }
+                while !lock.withLock({ released }) { usleep(5000) }
+            }
         }
     }
 

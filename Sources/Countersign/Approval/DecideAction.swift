@@ -107,6 +107,9 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         }
         do throws(VerificationFailure) {
             guard let credential = context.credential, credential.isActive,
+                // A key that was enrolled later was not asked. Whoever gets one in by fraud finds no
+                // open question that it could answer.
+                credential.createdAt <= challenge.createdAt,
                 let state = context.state
             else { throw .credentialUnknown }
             let verified = try verifier.verify(assertion, by: credential.stored, over: message)
