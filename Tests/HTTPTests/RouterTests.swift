@@ -138,7 +138,9 @@ import Testing
         #expect(text.contains(#"\#(name){route="/v1/actions/{id}/approve",status="4xx"} 1"#))
         #expect(text.contains(#"\#(name){route="none",status="4xx"} 1"#))
         #expect(
-            text.contains(#"countersign_http_request_seconds_count{route="/v1/actions/{id}"} 1"#))
+            text.contains(
+                #"countersign_http_request_seconds_count{route="/v1/actions/{id}",status="2xx"} 1"#)
+        )
     }
 
     @Test func `refuses two handlers for one method and pattern`() async {

@@ -106,8 +106,15 @@ import Testing
         }
     }
 
-    @Test func `a chain that grew since the load is a lost race`() async throws {
-        try await EnrolmentWorld.with { world in
+    @Test(arguments: [
+        // As a release does, which continues the chain and does not touch the customer.
+        "UPDATE countersign.action SET seq = seq + 1",
+        "UPDATE countersign.customer SET version = version + 1",
+        "UPDATE countersign.credential SET seq = seq + 1",
+        "UPDATE countersign.execution_order SET attempt = 1",
+    ])
+    func `what changed since the load makes a lost race`(change: String) async throws {
+        try await EnrolmentWorld.with(connections: 2) { world in
             let customer = try EnrolmentWorld.customer()
             let phone = try await world.enrolled(customer)
             let held = try await world.create(customer, try world.newPayee())
@@ -115,8 +122,7 @@ import Testing
             let context = try #require(
                 try await world.credentials.loadForRevocation(phone.credential))
             #expect(context.openActions.map(\.id) == [held.action])
-            // As a release does, which continues the chain and does not touch the customer.
-            try await world.test.sql("UPDATE countersign.action SET seq = seq + 1")
+            try await world.test.sql(change)
             let revoked = try await world.credentials.revoke(
                 try world.revocation(of: phone.credential), on: context)
             #expect(revoked == nil)

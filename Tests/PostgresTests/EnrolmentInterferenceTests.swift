@@ -43,11 +43,12 @@ import Testing
         #expect(lost == 1)
     }
 
-    @Test func `is the customer's lock, which even a good finish waits for`() async throws {
+    @Test(arguments: [true, false])
+    func `is the customer's lock, and then no finish is looked at`(isGood: Bool) async throws {
         let (outcome, lost) = try await finish(
             interference: """
                 UPDATE countersign.customer SET locked_until = clock_timestamp() + interval '1 h'
-                """, isGood: true)
+                """, isGood: isGood)
         guard case .customerLocked? = outcome.refusal else {
             Issue.record("\(outcome)")
             return

@@ -57,10 +57,10 @@ struct EnrolmentWorld: Sendable {
             """)
     }
 
-    /// The use case as the service wires it.
+    /// The use case as the service wires it and its HTTP adapter calls it.
     func service(
         firstEnrolment: FirstEnrolmentRule = .needsAuthorization
-    ) -> EnrolCredential<PostgresCredentialStore, CustomerProofVerifier> {
+    ) -> any CredentialService {
         service(store: credentials, firstEnrolment: firstEnrolment)
     }
 

@@ -24,12 +24,12 @@ struct DemoRun: Sendable {
     /// - Throws: ``CommandFailure`` when the story did not turn out as told.
     func run() async throws {
         // Before anything is started, so that no signal finds something to leave behind.
-        let (duringStory, afterwards) = (Self.endSignals(), Self.endSignals())
+        let signals = await Self.endSignals()
         await Processes.endLeftovers(in: home.run)
         try home.clear()
         let result: Result<Void, any Error>
         do {
-            result = .success(try await play(duringStory, afterwards))
+            result = .success(try await play(until: signals))
         } catch {
             result = .failure(error)
         }
@@ -40,14 +40,14 @@ struct DemoRun: Sendable {
         try result.get()
     }
 
-    private func play(
-        _ duringStory: AsyncStream<Int32>, _ afterwards: AsyncStream<Int32>
-    ) async throws {
-        guard let story = try await unless(duringStory, { try await tell() }) else {
+    private func play(until signals: AsyncStream<Int32>) async throws {
+        guard let story = try await unless(signals, { try await tell() }) else {
             throw CommandFailure("interrupted before the end of the story")
         }
         if stays {
-            _ = try await unless(afterwards) { try await stay(after: story) }
+            // The end of the story ended its stream of signals.
+            let later = await Self.endSignals()
+            _ = try await unless(later) { try await stay(after: story) }
         }
         guard story.failures == 0 else {
             throw CommandFailure("\(story.failures) of \(story.checks) checks failed")
@@ -87,8 +87,8 @@ struct DemoRun: Sendable {
         }
     }
 
-    private static func endSignals() -> AsyncStream<Int32> {
-        signalStream([SIGINT, SIGTERM, SIGHUP])
+    private static func endSignals() async -> AsyncStream<Int32> {
+        await signalStream([SIGINT, SIGTERM, SIGHUP])
     }
 }
 

@@ -96,7 +96,7 @@ struct Service: Sendable {
 
 /// Reads certificates again at each SIGHUP, until the task is cancelled.
 private func reloadCertificates(of server: HTTPServer) async {
-    for await _ in signalStream([SIGHUP]) {
+    for await _ in await signalStream([SIGHUP]) {
         do throws(ServerFailure) {
             try server.reloadTLS()
             Log.event(.certificatesReloaded)
