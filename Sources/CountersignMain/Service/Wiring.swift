@@ -176,14 +176,7 @@ private struct DeliveryOutcomes: Sendable {
     init(_ metrics: Metrics) {
         settled = metrics.counters(
             "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
-            labels: [
-                Metrics.Label(
-                    "outcome",
-                    [
-                        "executed", "refused", "delivered", "retry", "unknown", "lease_lost",
-                        "queue_failed",
-                    ])
-            ])
+            labels: [Metrics.Label("outcome", DeliveryWorker.Event.outcomes)])
         causes = metrics.counters(
             "countersign_deliveries_unsettled_total",
             help: "Deliveries that settled nothing, by cause.",
@@ -191,20 +184,18 @@ private struct DeliveryOutcomes: Sendable {
     }
 
     func note(_ event: DeliveryWorker.Event) {
+        settled.increment(event.outcome)
         switch event {
-        case .settled(.executed): settled.increment("executed")
-        case .settled(.refused): settled.increment("refused")
-        case .settled(.delivered): settled.increment("delivered")
-        case .settled(.retry(_, let cause)):
-            settled.increment("retry")
-            causes.increment(cause.rawValue)
-            Log.event(.deliveryRetried, .code("cause", checking: cause.rawValue))
-        case .settled(.unknown(_, let cause)):
-            settled.increment("unknown")
-            causes.increment(cause.rawValue)
-            Log.event(.deliveryUnknown, .code("cause", checking: cause.rawValue))
-        case .leaseLost: settled.increment("lease_lost")
-        case .queueFailed: settled.increment("queue_failed")
+        case .settled(.retry(_, let cause)): note(.deliveryRetried, cause)
+        case .settled(.unknown(_, let cause)): note(.deliveryUnknown, cause)
+        case .settled(.executed), .settled(.refused), .settled(.delivered), .leaseLost,
+            .queueFailed:
+            break
         }
+    }
+
+    private func note(_ event: LogEvent, _ cause: UnsettledCause) {
+        causes.increment(cause.rawValue)
+        Log.event(event, .code("cause", checking: cause.rawValue))
     }
 }
