@@ -3,7 +3,7 @@
 /// One action that a customer is asked to sign.
 package enum Action {}
 
-/// One record of the evidence log.
+/// One record of evidence.
 package enum Evidence {}
 
 /// One registered public key of a customer.
