@@ -26,13 +26,15 @@ extension Command {
         ],
         settings: ["listen"]
     ) { invocation in
+        // Before anything is started, so that no signal finds its default action.
+        let signals = await signalStream([SIGTERM, SIGINT])
         let options = try CoreBankingStandIn.Options(invocation)
         let serving = Task {
             try await CoreBankingStandIn.run(options) { port in
                 Log.event(.serviceStarted, .count("port", Int(port)))
             }
         }
-        _ = await terminationSignal()
+        for await _ in signals { break }
         serving.cancel()
         try await serving.value
     }

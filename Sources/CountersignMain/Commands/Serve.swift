@@ -1,3 +1,5 @@
+import Glibc
+
 extension Command {
     /// The service itself: any number of instances over one database.
     static let serve = Command(
@@ -12,8 +14,10 @@ extension Command {
         ],
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
+        // Before anything is started, so that no signal finds its default action.
+        let signals = await signalStream([SIGTERM, SIGINT])
         let service = try Service(invocation.configuration)
         try await service.checkDurability()
-        await service.run { _ = await terminationSignal() }
+        await service.run { for await _ in signals { break } }
     }
 }
