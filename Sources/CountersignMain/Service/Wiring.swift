@@ -95,8 +95,7 @@ extension Configuration {
     private func relyingParty() throws(ConfigurationError) -> WebAuthn.RelyingParty {
         do throws(InvalidValue) {
             return try WebAuthn.RelyingParty(
-                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, topOrigins: [],
-                allowCrossOrigin: false)
+                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, framing: .refused)
         } catch {
             throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
         }
