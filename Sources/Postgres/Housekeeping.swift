@@ -50,25 +50,24 @@ package struct Housekeeping: Sendable {
     }
 
     private func settle(_ due: DueAction) async throws(StoreFailure) -> Bool {
-        let evidence = try sealer.entries(
+        let evidence = try sealer.records(
             [due.draft], subject: due.subject, wrappedKey: due.wrappedKey, at: due.at,
             heads: ChainHeads(actions: [due.id: due.head])
         ).json
-        let status = try await database.run { connection throws(PostgresError) in
+        let status =
             switch due.change {
             case .expire:
-                try connection.status(
+                try await database.status(
                     .expireAction,
                     [.id(due.subject), .id(due.id), .int(due.head.length), .json(evidence)])
             case .release, .cancel:
-                try connection.status(
+                try await database.status(
                     .releaseAction,
                     [
                         .id(due.subject), .int64(due.customerVersion), .id(due.id),
                         .int(due.head.length), .bool(due.isCancelled), .json(evidence),
                     ])
             }
-        }
         return status != "lost_race"
     }
 }

@@ -25,6 +25,7 @@ package final class ServiceProcess: Sendable {
     ///   - arguments: The command with its flags.
     ///   - environment: Names beside those of this process, of which ours and libpq's are taken out.
     ///   - folder: Takes the log.
+    /// - Throws: When the program or the log cannot be opened.
     package init(
         _ name: String, _ arguments: [String], environment: [String: String] = [:],
         in folder: String

@@ -1,8 +1,8 @@
 -- Actions whose time has come: pending ones to expire, held ones to release. Zero rows means none.
 --   $1 how many at most
-SELECT clock_timestamp() AS now, c.customer_id, a.subject_id, k.wrapped,
-       c.version AS customer_version, a.id AS action_id, a.seq, a.head, a."authorization",
-       a.expires_at, a.hold_until, a.hold_rule,
+SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
+       c.version AS customer_version, a.id AS action_id, a.seq, a.head, a.expires_at,
+       a.hold_until, a.hold_rule,
        coalesce(cr.status <> 'active', false) AS credential_is_gone,
        a.kind = 'transfer' AND p.id IS NULL AS payee_is_gone
   FROM (SELECT id FROM countersign.action

@@ -18,15 +18,6 @@ package enum ActionContent: Hashable, Sendable {
         case .contactChange: .contactChange
         }
     }
-
-    /// The account that money goes to or may go to from now on.
-    package var payeeAccount: Account? {
-        switch self {
-        case .transfer(let transfer): transfer.payee.account
-        case .newPayee(let newPayee): newPayee.payee.account
-        case .contactChange: nil
-        }
-    }
 }
 
 /// Name and account that money goes to.

@@ -104,6 +104,8 @@ final class TestBank: Sendable {
     ///   - superuser: A migrated database of its own.
     ///   - faults: What goes wrong at core banking, as `--faults` takes it.
     ///   - body: The test.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or what keeps the bank from opening.
     static func open<Result>(
         on superuser: ConnectionInfo, faults: String = "",
         _ body: (TestBank) async throws -> Result
@@ -131,6 +133,7 @@ final class TestBank: Sendable {
     ///
     /// - Parameter flags: Settings beside those of the file, such as `["--failpoint", "…"]`.
     /// - Returns: The instance, which listens.
+    /// - Throws: When it does not start.
     func serve(_ flags: String...) async throws -> ServiceInstance {
         let process = try ServiceProcess(
             "serve-\(await started.number())", ["serve", "--config", configurationFile] + flags,
