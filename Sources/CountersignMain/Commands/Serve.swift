@@ -1,3 +1,5 @@
+import Foundation
+
 extension Command {
     /// The service itself: any number of instances over one database.
     static let serve = Command(
@@ -12,8 +14,10 @@ extension Command {
         ],
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
+        // Taken before anything is served: a signal that comes at once must not cut requests off.
+        let endings = await signalStream([SIGTERM, SIGINT])
         let service = try Service(invocation.configuration)
         try await service.checkDurability()
-        await service.run { _ = await terminationSignal() }
+        await service.run { for await _ in endings { return } }
     }
 }

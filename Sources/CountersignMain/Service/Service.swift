@@ -76,13 +76,15 @@ struct Service: Sendable {
         metrics.gauge("countersign_connections", help: "Open connections of callers.") {
             server.connections
         }
+        // Without a stream SIGHUP would end the process.
+        let hangups = await signalStream([SIGHUP])
         server.start()
         Log.event(.serviceStarted, .count("port", Int(server.port)))
         await withTaskGroup { group in
             if let worker { group.addTask { await worker.run() } }
             let keeper = Keeper(housekeeping: housekeeping)
             group.addTask { await keeper.run() }
-            group.addTask { await reloadCertificates(of: server) }
+            group.addTask { await reloadCertificates(of: server, at: hangups) }
             await shutdown()
             Log.event(.serviceDraining, .count("in_flight", server.inFlight))
             await server.stop(drain: drain)
@@ -95,8 +97,8 @@ struct Service: Sendable {
 }
 
 /// Reads certificates again at each SIGHUP, until the task is cancelled.
-private func reloadCertificates(of server: HTTPServer) async {
-    for await _ in await signalStream([SIGHUP]) {
+private func reloadCertificates(of server: HTTPServer, at hangups: AsyncStream<Int32>) async {
+    for await _ in hangups {
         do throws(ServerFailure) {
             try server.reloadTLS()
             Log.event(.certificatesReloaded)

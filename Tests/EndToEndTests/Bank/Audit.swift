@@ -10,7 +10,10 @@ import Testing
 extension TestBank {
     /// Checks that the callers, the database, the evidence and core banking tell the same story.
     ///
-    /// - Parameter acknowledged: Every approval that a caller was told of.
+    /// - Parameters:
+    ///   - acknowledged: Every approval that a caller was told of.
+    ///   - sourceLocation: Where the test asks.
+    /// - Throws: When the books cannot be read; what they should not say is recorded as an issue.
     func audit(
         _ acknowledged: [Acknowledged], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
