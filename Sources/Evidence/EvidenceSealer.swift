@@ -103,7 +103,7 @@ package struct EvidenceSealer: Sendable {
     private let entropy: EntropySource
 
     /// - Parameters:
-    ///   - log: The origin of the log, a schema-less URL.
+    ///   - log: The name of the installation, a schema-less URL; see `evidence.origin`.
     ///   - keyEncryption: Unwraps the customers' data keys.
     ///   - entropy: Where IDs, salts and nonces come from.
     package init(log: String, keyEncryption: KeyEncryptionKey, entropy: EntropySource) {

@@ -15,7 +15,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case challenge = "the passkey signed another challenge"
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
-    case notEnrolled = "the signing key was not enrolled in this log before"
+    case notEnrolled = "the signing key was not enrolled before"
     case chain = "the chain of the action or the credential is broken"
 }
 

@@ -1,13 +1,3 @@
-/// Reads actions and payees as they stand.
-package protocol ActionReader: Sendable {
-    /// One action as it stands now; `nil` when there is none.
-    func action(_ id: ID<Action>) async throws(StoreFailure) -> RecordedAction?
-    /// A customer's actions, newest first.
-    func actions(_ query: ActionQuery) async throws(StoreFailure) -> [RecordedAction]
-    /// A customer's payees that were not removed, oldest first.
-    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding]
-}
-
 /// All that the API offers about actions, made of the use cases.
 package struct Actions<Store: ActionStore & ActionReader, Verifier: AssertionVerifier>:
     ActionService

@@ -122,7 +122,7 @@ extension Configuration {
             makeRequestID: { Hex.encode(EntropySource.openSSL(8)) })
     }
 
-    /// The worker that pushes orders; `nil` when core banking pulls them.
+    /// The worker that sends orders; `nil` when no core banking is configured.
     ///
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeDeliveryWorker(
