@@ -33,7 +33,7 @@ struct BenchRun: Sendable {
     ///
     /// - Throws: ``CommandFailure`` when a flow failed, or memory was not flat.
     func run() async throws {
-        let signals = signalStream([SIGINT, SIGTERM, SIGHUP])
+        let signals = await signalStream([SIGINT, SIGTERM, SIGHUP])
         await Processes.endLeftovers(in: home.run)
         try home.clear()
         let watch = Task {
