@@ -26,8 +26,3 @@ enum Version {
     static let number = "1.0.0"
     static let text = "countersign \(number)"
 }
-
-extension CommandFailure {
-    /// The command is declared and has no body in this build.
-    static let notInThisBuild = CommandFailure("this build does not have the command's body")
-}
