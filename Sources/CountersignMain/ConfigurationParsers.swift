@@ -75,7 +75,9 @@ extension SettingParser where Value == String? {
         }
     }
 
-    /// Source: C2SP tlog-checkpoint, "origin": a schema-less URL without spaces or plus signs.
+    /// A schema-less URL without spaces or plus signs, so that it can name a log of C2SP too.
+    ///
+    /// Source: C2SP tlog-checkpoint, "origin".
     static let logOrigin = SettingParser(
         expects: "a schema-less URL such as countersign.bank.example/log"
     ) { text in

@@ -53,7 +53,7 @@ extension Configuration {
         try checkPair(
             core.signingKey, "core.signing_key", core.signingKeyID, "core.signing_key_id")
         guard let url = core.url else {
-            // Pull mode: core banking leases its orders.
+            // Nothing is delivered: approved orders wait in the database.
             if core.signingKey != nil || core.certificate != nil || core.ca != nil {
                 throw ConfigurationError("core.url is missing, and other core settings are there")
             }

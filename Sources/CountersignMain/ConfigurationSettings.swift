@@ -103,15 +103,15 @@ struct Setting: Sendable {
             "loosen what a developer cannot have yet: only on loopback, never with customers"),
         Setting(
             "identity.key", \.identity.key, .file,
-            "public key (PEM) of the bank's identity system, which signs first enrolments and "
-                + "recoveries"),
+            "public key (PEM) of the bank's identity system, whose tokens vouch for first keys"),
         Setting(
             "evidence.origin", \.evidence.origin, .logOrigin,
-            "the name of the evidence log in its checkpoints; never changes"),
+            "the name of this installation in every record of evidence; never changes"),
         Setting(
             "evidence.key_encryption_key", \.evidence.keyEncryptionKey, .keyFile,
             "the key that wraps each customer's evidence key: 32 bytes, raw or as 64 hex digits"),
-        Setting("core.url", \.core.url, .url, "where execution orders are sent"),
+        Setting(
+            "core.url", \.core.url, .url, "where execution orders are sent; without it none are"),
         Setting(
             "core.ca", \.core.ca, .file,
             "the authorities that core banking's certificate must come from, PEM"),

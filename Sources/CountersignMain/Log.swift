@@ -32,29 +32,24 @@ enum LogEvent: String, CaseIterable, Sendable {
     case serviceStopped = "service.stopped"
     case certificatesReloaded = "certificates.reloaded"
     case certificatesRefused = "certificates.refused"
-    case requestAnswered = "request.answered"
     case requestFailed = "request.failed"
     case databaseUnavailable = "database.unavailable"
-    case databaseAvailable = "database.available"
-    case migrationApplied = "migration.applied"
+    /// No standby confirms commits: decisions are lost with the disk of the one server.
+    case databaseAlone = "database.alone"
     case deliveryRetried = "delivery.retried"
     case deliveryUnknown = "delivery.unknown"
-    case evidenceSequenced = "evidence.sequenced"
     case sweepFailed = "sweep.failed"
-    case tamperDetected = "tamper.detected"
 
     /// How soon a person should look.
     enum Level: String, Sendable { case info, warning, alarm }
 
     var level: Level {
         switch self {
-        case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded,
-            .requestAnswered, .databaseAvailable, .migrationApplied, .evidenceSequenced:
-            .info
-        case .certificatesRefused, .requestFailed, .databaseUnavailable, .deliveryRetried,
-            .sweepFailed:
+        case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
+        case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
+            .deliveryRetried, .sweepFailed:
             .warning
-        case .deliveryUnknown, .tamperDetected: .alarm
+        case .deliveryUnknown: .alarm
         }
     }
 }

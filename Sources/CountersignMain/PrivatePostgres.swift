@@ -74,7 +74,7 @@ struct PrivatePostgres: Sendable {
             _ = kill(server, signal)
             for _ in 0..<(seconds * 20) {
                 if !places.isServer(server) { return }
-                await pause(milliseconds: 50)
+                await pauseRegardless(milliseconds: 50)
             }
         }
         throw PrivatePostgresFailure("Postgres (process \(server)) does not stop")
@@ -96,7 +96,7 @@ struct PrivatePostgres: Sendable {
             do {
                 return try places.createBase()
             } catch {
-                await pause(milliseconds: 25)
+                await pauseRegardless(milliseconds: 25)
             }
         }
         try places.createBase()
@@ -137,7 +137,7 @@ struct PrivatePostgres: Sendable {
             let lives = runningServer() != nil
             if wasSeen && !lives || !wasSeen && attempt > 200 { break }
             wasSeen = wasSeen || lives
-            await pause(milliseconds: 50)
+            await pauseRegardless(milliseconds: 50)
         }
         throw PrivatePostgresFailure("Postgres does not start: \(places.lastLogLines())")
     }
@@ -167,7 +167,7 @@ private struct FolderLock {
                 self.handle = handle
                 return
             }
-            await pause(milliseconds: 50)
+            await pauseRegardless(milliseconds: 50)
         }
         throw PrivatePostgresFailure("another process has held \(path) for two minutes")
     }

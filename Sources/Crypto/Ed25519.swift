@@ -44,7 +44,7 @@ extension Ed25519PublicKey: Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(raw) }
 }
 
-/// A private key of Ed25519: signs checkpoints of the evidence log, and tokens in tests.
+/// A private key of Ed25519: signs requests to core banking, and tokens in the demo and in tests.
 package struct Ed25519PrivateKey: Sendable {
     /// What verifies its signatures.
     package let publicKey: Ed25519PublicKey

@@ -32,18 +32,23 @@ package struct DeliveryWorker: Sendable {
         /// The queue failed; the worker goes on.
         case queueFailed(StoreFailure)
 
-        /// What happened and why, as two labels of a metric; both come from small closed sets.
-        package var labels: (outcome: String, cause: String) {
+        /// What happened, as the label of a metric; one of ``outcomes``.
+        package var outcome: String {
             switch self {
-            case .settled(.executed): ("executed", "")
-            case .settled(.refused): ("refused", "")
-            case .settled(.delivered): ("delivered", "")
-            case .settled(.retry(_, let cause)): ("retry", cause.rawValue)
-            case .settled(.unknown(_, let cause)): ("unknown", cause.rawValue)
-            case .leaseLost: ("lease_lost", "")
-            case .queueFailed: ("queue_failed", "")
+            case .settled(.executed): "executed"
+            case .settled(.refused): "refused"
+            case .settled(.delivered): "delivered"
+            case .settled(.retry): "retry"
+            case .settled(.unknown): "unknown"
+            case .leaseLost: "lease_lost"
+            case .queueFailed: "queue_failed"
             }
         }
+
+        /// Every ``outcome`` that there is.
+        package static let outcomes = [
+            "executed", "refused", "delivered", "retry", "unknown", "lease_lost", "queue_failed",
+        ]
     }
 
     private let queue: any DeliveryQueue

@@ -76,8 +76,8 @@ package struct HTTPURL: Hashable, Sendable {
             }
     }
 
-    /// This URL with `components` added to its path, each percent-encoded only by refusal: `nil` when one
-    /// holds anything but unreserved characters, or this URL has a query.
+    /// This URL with `components` added to its path; `nil` when one of them holds anything but unreserved
+    /// characters, since nothing is percent-encoded here, or when this URL has a query.
     package func appending(_ components: String...) -> HTTPURL? {
         guard !target.contains("?") else { return nil }
         var path = target
@@ -114,9 +114,9 @@ package struct HTTPURL: Hashable, Sendable {
         if first == UInt8(ascii: "[") {
             return last == UInt8(ascii: "]") && units.count > 2
                 && units.dropFirst().dropLast().allSatisfy {
-                    Hex.decode(String(decoding: [0x30, $0], as: UTF8.self)) != nil
-                        && !(0x41...0x46).contains($0) || $0 == UInt8(ascii: ":")
-                        || $0 == UInt8(ascii: ".")
+                    // Lower case only, so that an address has one spelling.
+                    Hex.value(of: $0) != nil && !(0x41...0x46).contains($0)
+                        || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
                 }
         }
         return units.allSatisfy {
@@ -129,8 +129,8 @@ package struct HTTPURL: Hashable, Sendable {
         let units = Array(text.utf8)
         for (index, unit) in units.enumerated() {
             if unit == UInt8(ascii: "%") {
-                guard index + 2 < units.count,
-                    Hex.decode(String(decoding: units[index + 1...index + 2], as: UTF8.self)) != nil
+                guard index + 2 < units.count, Hex.value(of: units[index + 1]) != nil,
+                    Hex.value(of: units[index + 2]) != nil
                 else { return false }
             } else if !isUnreserved(unit) && !targetPunctuation.contains(unit) {
                 return false

@@ -1,6 +1,6 @@
 package import Countersign
 
-/// The JSON bodies that core banking receives. Source: api-contract.md, "Execution order (push)".
+/// The JSON bodies that core banking receives. Source: `docs/api.md` §9.
 package enum OrderDocument {
     /// The body of an execution order.
     ///
@@ -21,7 +21,7 @@ package enum OrderDocument {
             .init("evidence_id", .string(order.evidenceID.text)),
             .init("leaf_hash", .string(order.leafHash.hex)),
             .init("message", .string(Base64.encodeURL(order.message))),
-            .init("assertion", assertion(order.assertion)),
+            .init("assertion", order.assertion.json),
         ]).encoded
     }
 
@@ -35,29 +35,5 @@ package enum OrderDocument {
             .init("enrolled_at", .string(announcement.enrolledAt.text)),
             .init("evidence_id", .string(announcement.evidenceID.text)),
         ]).encoded
-    }
-
-    /// A device key's members are in standard base64, as devices produce them; a passkey's in base64url.
-    private static func assertion(_ assertion: RecordedAssertion) -> JSON {
-        let kind: CredentialKind
-        let proof: [JSON.Member]
-        switch assertion.proof {
-        case .deviceKey(let signature):
-            kind = .deviceKey
-            proof = [.init("signature", .string(Base64.encode(signature)))]
-        case .passkey(let signature, let clientDataJSON, let authenticatorData):
-            kind = .passkey
-            proof = [
-                .init("signature", .string(Base64.encodeURL(signature))),
-                .init("client_data_json", .string(Base64.encodeURL(clientDataJSON))),
-                .init("authenticator_data", .string(Base64.encodeURL(authenticatorData))),
-            ]
-        }
-        return .object(
-            [
-                .init("credential_id", .string(assertion.credentialID.text)),
-                .init("kind", .string(kind.rawValue)),
-                .init("public_key", .string(Base64.encode(assertion.publicKeySPKI))),
-            ] + proof)
     }
 }

@@ -14,7 +14,7 @@ package struct ReadableCopy: Sendable {
             switch content {
             case .transfer(let transfer): Self.json(transfer)
             case .newPayee(let newPayee):
-                ["payee": Self.json(newPayee.payee), "alias": Self.filled(newPayee.alias)]
+                ["payee": newPayee.payee.json, "alias": Self.filled(newPayee.alias)]
             case .contactChange(let change):
                 [
                     "channel": .string(change.newValue.channel),
@@ -29,14 +29,10 @@ package struct ReadableCopy: Sendable {
             "amount": .string(transfer.amount.decimal),
             "currency": .string(transfer.amount.currency.code),
             "debtor_account": transfer.debtorAccount.json,
-            "payee": json(transfer.payee),
+            "payee": transfer.payee.json,
             "reference": filled(transfer.reference),
             "end_to_end_id": filled(transfer.endToEndID),
         ]
-    }
-
-    private static func json(_ payee: PayeeIdentity) -> JSON {
-        ["name": .string(payee.name.text), "account": payee.account.json]
     }
 
     /// A signed message says `""` where the API says `null`.

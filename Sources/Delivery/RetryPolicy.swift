@@ -12,7 +12,7 @@ package struct RetryPolicy: Sendable {
     /// Orders are sent for this long after their first attempt, then only asked about.
     package let sendingMax: Seconds
 
-    /// 1 s, doubling up to 300 s, for 24 hours. Source: design.md §9.
+    /// 1 s, doubling up to 300 s, for 24 hours. Source: `docs/api.md` §9.
     package static let standard = RetryPolicy(
         firstDelay: Seconds(1), delayMax: Seconds(300), sendingMax: Seconds(86_400))
 

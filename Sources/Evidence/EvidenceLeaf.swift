@@ -1,9 +1,10 @@
 package import Countersign
 
-/// The public part of a record: what the log hashes. It holds no personal data.
+/// The public part of a record: what is hashed and chained. It holds no personal data.
 ///
 /// Source: `docs/evidence-format.md`; leaf hash: RFC 6962 §2.1.
 package struct EvidenceLeaf: Hashable, Sendable {
+    /// Changes with any change of meaning of a member.
     package static let version = "countersign/leaf/1"
 
     /// A place in a chain of leaves: of one action, or of one credential.

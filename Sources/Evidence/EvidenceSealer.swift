@@ -81,14 +81,14 @@ package struct ChainHeads: Sendable {
             of: name, sequence: head.length + 1, previous: head.leafHash?.hex ?? "")
     }
 
-    fileprivate mutating func append(_ entry: SealedEvidence) {
-        if let action = entry.action {
+    fileprivate mutating func append(_ record: SealedEvidence) {
+        if let action = record.action {
             let length = (actions[action] ?? .empty).length + 1
-            actions[action] = ChainHead(length: length, leafHash: entry.leafHash)
+            actions[action] = ChainHead(length: length, leafHash: record.leafHash)
         }
-        if let credential = entry.credential {
+        if let credential = record.credential {
             let length = (credentials[credential] ?? .empty).length + 1
-            credentials[credential] = ChainHead(length: length, leafHash: entry.leafHash)
+            credentials[credential] = ChainHead(length: length, leafHash: record.leafHash)
         }
     }
 }
@@ -103,7 +103,7 @@ package struct EvidenceSealer: Sendable {
     private let entropy: EntropySource
 
     /// - Parameters:
-    ///   - log: The origin of the log, a schema-less URL.
+    ///   - log: The name of the installation, a schema-less URL; see `evidence.origin`.
     ///   - keyEncryption: Unwraps the customers' data keys.
     ///   - entropy: Where IDs, salts and nonces come from.
     package init(log: String, keyEncryption: KeyEncryptionKey, entropy: EntropySource) {
@@ -132,9 +132,9 @@ package struct EvidenceSealer: Sendable {
         guard let key = keyEncryption.unwrap(wrappedKey, for: subject) else { return nil }
         var heads = heads
         return drafts.enumerated().map { index, draft in
-            let entry = seal(draft, number: index, with: key, at: at, heads: heads)
-            heads.append(entry)
-            return entry
+            let record = seal(draft, number: index, with: key, at: at, heads: heads)
+            heads.append(record)
+            return record
         }
     }
 

@@ -15,7 +15,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case challenge = "the passkey signed another challenge"
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
-    case notEnrolled = "the signing key was not enrolled in this log before"
+    case notEnrolled = "the signing key was not enrolled before"
     case chain = "the chain of the action or the credential is broken"
 }
 
@@ -77,16 +77,16 @@ package struct EvidenceVerifier: Sendable {
     }
 
     private func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
-        guard let message = bytes("message", of: body),
+        guard let message = body.bytes("message"),
             let decoded = SignedMessage(decoding: message),
             decoded.actionID.text == leaf.action?.of,
             (decoded.decision == .reject) == (leaf.kind == EvidenceKind.actionRejected.rawValue)
         else { throw .message }
         let key: P256PublicKey
         do throws(KeyError) {
-            key = try P256PublicKey(spki: bytes("public_key", of: body) ?? [])
+            key = try P256PublicKey(spki: body.bytes("public_key") ?? [])
         } catch { throw .publicKey }
-        guard let assertion = body["assertion"], let signature = bytes("signature", of: assertion)
+        guard let assertion = body["assertion"], let signature = assertion.bytes("signature")
         else { throw .signature }
         let signed: Bytes
         switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
@@ -101,21 +101,17 @@ package struct EvidenceVerifier: Sendable {
     private func passkeyBytes(
         _ assertion: JSON, _ message: Bytes, audience: String
     ) throws(EvidenceFault) -> Bytes {
-        guard let clientData = bytes("client_data_json", of: assertion),
+        guard let clientData = assertion.bytes("client_data_json"),
             let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
             data["type"]?.text == "webauthn.get",
-            data["challenge"]?.text.flatMap({ Base64.decodeURL($0) }) == sha256(message).bytes
+            data.bytes("challenge") == sha256(message).bytes
         else { throw .challenge }
-        guard let authenticatorData = bytes("authenticator_data", of: assertion),
+        guard let authenticatorData = assertion.bytes("authenticator_data"),
             authenticatorData.count >= 37,
             Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes,
             authenticatorData[32] & Self.userFlags == Self.userFlags
         else { throw .authenticator }
         return authenticatorData + sha256(clientData).bytes
-    }
-
-    func bytes(_ name: String, of json: JSON) -> Bytes? {
-        json[name]?.text.flatMap { Base64.decodeURL($0) }
     }
 
     /// Checks that records continue the chains they name, without a gap and without a fork.

@@ -1,5 +1,6 @@
 /// The two header fields by which a caller finds its request again in our logs and answers.
 package enum Correlation {
+    /// The longest `X-Request-ID` that is taken over, in characters.
     package static let requestIDLengthMax = 64
 
     /// Whether a caller's `X-Request-ID` may be taken over: 1–64 of `[A-Za-z0-9._-]`.

@@ -1,9 +1,9 @@
 /// An HTTP/1.1 server over libevent's evhttp: one thread speaks HTTP and TLS, handlers run as tasks.
 ///
-/// What evhttp leaves open is closed here (`docs/architecture.md`): framing that two parsers could
-/// read differently is refused, slow clients meet deadlines, connections are counted and capped, and
-/// a client certificate reaches a handler only when it verified. Every answer that is made here has
-/// `Cache-Control: no-store`, `X-Request-ID`, `Content-Length` and, where one came, `traceparent`.
+/// What evhttp leaves open is closed here: framing that two parsers could read differently is refused,
+/// slow clients meet deadlines, connections are counted and capped, and a client certificate reaches a
+/// handler only when it verified. Every answer that is made here has `Cache-Control: no-store`,
+/// `X-Request-ID`, `Content-Length` and, where one came, `traceparent`.
 package final class HTTPServer: Sendable {
     private let loop: ServerLoop
 
@@ -49,7 +49,8 @@ package final class HTTPServer: Sendable {
 
     /// Stops accepting, closes idle connections, lets requests finish, and ends.
     ///
-    /// Answers say `Connection: close`. A handler whose client is gone is waited for too. What is not finished when the time is over is cut off.
-    /// Returns when the thread has let go of everything; may be called more than once.
+    /// Answers say `Connection: close`. A handler whose client is gone is waited for too. What is not
+    /// finished when the time is over is cut off. Returns when the thread has let go of everything; may
+    /// be called more than once.
     package func stop(drain: Duration) async { await loop.stop(drain: drain) }
 }

@@ -12,7 +12,8 @@ enum PercentEncoding {
         while let unit = units.next() {
             switch unit {
             case UInt8(ascii: "%"):
-                guard let high = units.next().flatMap(digit), let low = units.next().flatMap(digit)
+                guard let high = units.next().flatMap(Hex.value(of:)),
+                    let low = units.next().flatMap(Hex.value(of:))
                 else { return nil }
                 decoded.append(high << 4 | low)
             case UInt8(ascii: "+") where plusIsSpace:
@@ -23,14 +24,5 @@ enum PercentEncoding {
         }
         guard !decoded.contains(0) else { return nil }
         return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func digit(_ unit: UInt8) -> UInt8? {
-        switch unit {
-        case 0x30...0x39: unit - 0x30
-        case 0x41...0x46: unit - 0x41 + 10
-        case 0x61...0x66: unit - 0x61 + 10
-        default: nil
-        }
     }
 }

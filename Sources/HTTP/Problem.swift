@@ -23,7 +23,7 @@ package struct Problem: Error, Sendable, Equatable {
     /// What every `type` begins with; the slug follows.
     package static let typeBase = "https://countersign.dev/problems/"
 
-    /// The last part of `type`; stable, documented in the API contract.
+    /// The last part of `type`; stable. Source: `docs/api.md` §7.
     package let slug: String
     package let title: String
     package let status: Int
@@ -52,7 +52,7 @@ package struct Problem: Error, Sendable, Equatable {
     /// The answer that says this.
     package var response: Response { Response(self) }
 
-    /// The body, in the order in which the contract documents the members.
+    /// The body, with the members in the order of `docs/api.md` §7.
     package var json: JSON {
         var all: [JSON.Member] = [
             .init("type", .string(Problem.typeBase + slug)), .init("title", .string(title)),

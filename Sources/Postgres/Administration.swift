@@ -41,14 +41,12 @@ package struct Administration: Sendable {
         let evidence = try await service.seal([
             ServiceEvidence.added(client: id, name: name, role: role)
         ])
-        let status = try await database.run { connection throws(PostgresError) in
-            try connection.status(
-                .addClient,
-                [
-                    .id(id), .text(name), .text(role.rawValue), .digest(keyDigest),
-                    .text(subjectAlternativeName), .json(evidence),
-                ])
-        }
+        let status = try await database.status(
+            .addClient,
+            [
+                .id(id), .text(name), .text(role.rawValue), .digest(keyDigest),
+                .text(subjectAlternativeName), .json(evidence),
+            ])
         return status == "added"
     }
 
@@ -61,19 +59,17 @@ package struct Administration: Sendable {
     ) async throws(StoreFailure) -> Bool {
         let known = try await customerKey(customer)
         let payee = ID<Payee>(at: known.at, random: subjects.entropy(10))
-        let evidence = try sealer.entries(
+        let evidence = try sealer.records(
             [ServiceEvidence.imported(payee: payee, identity)], subject: known.subject,
             wrappedKey: known.wrapped, at: known.at, heads: ChainHeads()
         ).json
-        let status = try await database.run { connection throws(PostgresError) in
-            try connection.status(
-                .importPayee,
-                [
-                    .id(known.subject), .id(payee), .text(identity.account.text),
-                    .text(identity.name.text), .text(alias.text), .instant(known.at),
-                    .json(evidence),
-                ])
-        }
+        let status = try await database.status(
+            .importPayee,
+            [
+                .id(known.subject), .id(payee), .text(identity.account.text),
+                .text(identity.name.text), .text(alias.text), .instant(known.at),
+                .json(evidence),
+            ])
         return status == "imported"
     }
 
@@ -95,11 +91,7 @@ package struct Administration: Sendable {
 
     private func customerKey(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey {
         if let found = try await loadCustomer(customer) { return found }
-        let (subject, wrapped) = subjects.make()
-        try await database.run { connection throws(PostgresError) in
-            _ = try connection.execute(
-                .ensureCustomer, [.text(customer.text), .id(subject), .bytes(wrapped)])
-        }
+        try await subjects.introduce(customer, to: database)
         guard let found = try await loadCustomer(customer) else {
             throw .internalFailure(code: "customer")
         }

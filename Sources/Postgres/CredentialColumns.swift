@@ -29,18 +29,15 @@ extension OpeningContext {
 extension EnrolmentContext {
     /// Reads a row of `load_enrolment`.
     init(_ row: Row, policy: Policy) throws(PostgresError) {
-        var voucherHead: ChainHead?
-        if let length: Int = try row["credential_seq"] {
-            voucherHead = ChainHead(length: length, leafHash: try row["credential_head"])
-        }
         let possession: Possession =
             try row["has_credentials"] ? .active : try row["had_credentials"] ? .former : .none
         self.init(
             at: try row["now"], policy: policy, standing: try CustomerStanding(row),
             customer: try CustomerVersion(row), enrolment: try RecordedEnrolment(row),
             authorization: try RecordedAuthorization(loaded: row),
-            voucher: try RegisteredCredential(loaded: row), voucherHead: voucherHead,
-            possession: possession, passkeys: try hexadecimals("passkeys", row))
+            voucher: try RegisteredCredential(loaded: row),
+            voucherHead: try ChainHead(ofCredential: row), possession: possession,
+            passkeys: try hexadecimals("passkeys", row))
     }
 }
 
@@ -113,10 +110,47 @@ extension RevocationContext.OpenAction {
 }
 
 /// Reads a column of hexadecimal numbers with commas between.
-private func hexadecimals(_ column: String, _ row: Row) throws(PostgresError) -> [Bytes] {
+func hexadecimals(_ column: String, _ row: Row) throws(PostgresError) -> [Bytes] {
     let text: String = try row[column]
     return try text.split(separator: ",").map { digits throws(PostgresError) in
         guard let bytes = Hex.decode(digits) else { throw .malformedColumn(column) }
         return bytes
+    }
+}
+
+extension ChainHead {
+    /// Where the chain of the credential of a load ends; `nil` when there is none.
+    init?(ofCredential row: Row) throws(PostgresError) {
+        guard let length: Int = try row["credential_seq"] else { return nil }
+        self.init(length: length, leafHash: try row["credential_head"])
+    }
+}
+
+extension CredentialReference {
+    /// The two parameters by which a load finds a credential: its ID, or the ID of its passkey.
+    static func parameters(_ reference: CredentialReference?) -> [Parameter] {
+        switch reference {
+        case .id(let id): [.id(id), .null]
+        case .passkey(let rawID): [.null, .bytes(rawID)]
+        case nil: [.null, .null]
+        }
+    }
+}
+
+extension VerifiedAssertion {
+    /// As the column holds it; a device key counts nothing.
+    var signCount: Int64 {
+        switch self {
+        case .deviceKey: 0
+        case .passkey(let count, _, _): Int64(count)
+        }
+    }
+
+    /// As the column holds it; a device key is copied nowhere.
+    var backupState: Bool {
+        switch self {
+        case .deviceKey: false
+        case .passkey(_, _, let state): state
+        }
     }
 }

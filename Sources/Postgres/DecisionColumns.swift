@@ -12,8 +12,7 @@ extension DecisionContext {
         self.init(
             at: at, action: action, actionIsIntact: columns.content != nil,
             actionFailures: try row["action_failures"], challenge: challenge,
-            customer: CustomerStanding(
-                failures: try row["customer_failures"], lockedUntil: try row["locked_until"]),
+            customer: try CustomerStanding(row),
             credential: credential, decision: try RecordedDecision(loaded: row, action),
             policy: policy,
             state: try credential.map { credential throws(PostgresError) in
@@ -83,13 +82,9 @@ extension RecordedState {
 
 extension RecordVersions {
     fileprivate init(_ row: Row) throws(PostgresError) {
-        var credential: ChainHead?
-        if let length: Int = try row["credential_seq"] {
-            credential = ChainHead(length: length, leafHash: try row["credential_head"])
-        }
         self.init(
             subject: try row["subject_id"], customer: try row["customer_version"],
             action: ChainHead(length: try row["action_seq"], leafHash: try row["action_head"]),
-            credential: credential, wrappedKey: try row["wrapped"])
+            credential: try ChainHead(ofCredential: row), wrappedKey: try row["wrapped"])
     }
 }

@@ -4,10 +4,8 @@ package import Countersign
 package enum DurabilityDemand: Sendable {
     /// A commit is on disk here and wherever the server's standbys are asked for.
     case production
-    /// A commit is on disk of this one server, or will be in a moment.
+    /// Anything goes: a server that no customer's decision depends on.
     case development
-    /// Anything goes: a server that is thrown away afterwards.
-    case tests
 }
 
 /// Why the service must not start on this database.
@@ -24,18 +22,14 @@ package struct Durability: Hashable, Sendable {
     package let fullPageWrites: Bool
     /// Whether commits wait for standbys; without any, a decision is lost with the server's disk.
     package let hasStandbys: Bool
-    /// Whether the server is a standby itself and takes no writes.
-    package let isStandby: Bool
 
     package init(
-        synchronousCommit: String, fsync: Bool, fullPageWrites: Bool, hasStandbys: Bool,
-        isStandby: Bool
+        synchronousCommit: String, fsync: Bool, fullPageWrites: Bool, hasStandbys: Bool
     ) {
         self.synchronousCommit = synchronousCommit
         self.fsync = fsync
         self.fullPageWrites = fullPageWrites
         self.hasStandbys = hasStandbys
-        self.isStandby = isStandby
     }
 
     /// Refuses what is weaker than `demand`, in the order of how much would be lost.
@@ -43,10 +37,7 @@ package struct Durability: Hashable, Sendable {
     /// - Throws: ``DurabilityFailure/weak(setting:value:)``.
     package func check(_ demand: DurabilityDemand) throws(DurabilityFailure) {
         switch demand {
-        case .tests: return
-        case .development:
-            try require(fsync, "fsync", "off")
-            try require(fullPageWrites, "full_page_writes", "off")
+        case .development: return
         case .production:
             try require(fsync, "fsync", "off")
             try require(fullPageWrites, "full_page_writes", "off")
@@ -69,7 +60,6 @@ extension Database {
     ///
     /// - Returns: The settings, of which a missing standby is the caller's to warn about.
     /// - Throws: ``DurabilityFailure``.
-    @discardableResult
     package func verifyDurability(
         _ demand: DurabilityDemand
     ) async throws(DurabilityFailure) -> Durability {
@@ -81,8 +71,7 @@ extension Database {
                     synchronousCommit: try row["synchronous_commit"],
                     fsync: try row["fsync"] == "on",
                     fullPageWrites: try row["full_page_writes"] == "on",
-                    hasStandbys: try row["has_standbys"],
-                    isStandby: try row["is_standby"])
+                    hasStandbys: try row["has_standbys"])
             }
         } catch {
             throw .notRead(error)

@@ -50,25 +50,24 @@ package struct Housekeeping: Sendable {
     }
 
     private func settle(_ due: DueAction) async throws(StoreFailure) -> Bool {
-        let evidence = try sealer.entries(
+        let evidence = try sealer.records(
             [due.draft], subject: due.subject, wrappedKey: due.wrappedKey, at: due.at,
             heads: ChainHeads(actions: [due.id: due.head])
         ).json
-        let status = try await database.run { connection throws(PostgresError) in
+        let status =
             switch due.change {
             case .expire:
-                try connection.status(
+                try await database.status(
                     .expireAction,
                     [.id(due.subject), .id(due.id), .int(due.head.length), .json(evidence)])
             case .release, .cancel:
-                try connection.status(
+                try await database.status(
                     .releaseAction,
                     [
                         .id(due.subject), .int64(due.customerVersion), .id(due.id),
                         .int(due.head.length), .bool(due.isCancelled), .json(evidence),
                     ])
             }
-        }
         return status != "lost_race"
     }
 }
@@ -98,11 +97,17 @@ private struct DueAction: Sendable {
         head = ChainHead(length: try row["seq"], leafHash: try row["head"])
         at = try row["now"]
         if let hold = try ActionColumns.hold(row, "hold_until", "hold_rule") {
-            let isGone: Bool = try row["credential_is_gone"]
-            change = isGone ? .cancel(rule: "credential_revoked") : .release(hold)
+            change = try DueAction.refusal(row).map { .cancel(rule: $0) } ?? .release(hold)
         } else {
             change = .expire(expiresAt: try row["expires_at"])
         }
+    }
+
+    /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
+    private static func refusal(_ row: Row) throws(PostgresError) -> String? {
+        if try row["credential_is_gone"] { return "credential_revoked" }
+        if try row["payee_is_gone"] { return "payee_removed" }
+        return nil
     }
 
     var isCancelled: Bool {

@@ -5,20 +5,11 @@ extension PostgresActionStore {
     package func load(
         action: ID<Action>, challenge: ID<Challenge>?, credential: CredentialReference?
     ) async throws(StoreFailure) -> DecisionContext? {
-        var credentialID: ID<Credential>?
-        var passkeyID: Bytes?
-        switch credential {
-        case .id(let id): credentialID = id
-        case .passkey(let rawID): passkeyID = rawID
-        case nil: break
-        }
-        let parameters: [Parameter] = [
-            .id(action), .id(challenge), .id(credentialID), .bytes(passkeyID),
-        ]
-        return try await database.run { connection throws(PostgresError) in
-            guard let row = try connection.execute(.loadDecision, parameters).single() else {
-                return nil
-            }
+        try await database.query(
+            .loadDecision,
+            [.id(action), .id(challenge)] + CredentialReference.parameters(credential)
+        ) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { return nil }
             return try DecisionContext(row, policy: policies.policy(row))
         }
     }
@@ -40,7 +31,7 @@ extension PostgresActionStore {
     private func approve(
         _ signed: SignedRuling, _ allowance: Allowance, _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(
+        let records = try records(
             DecisionEvidence.approved(signed, allowance, on: context), on: context)
         let proof = ProofColumns(signed)
         let payee: JSON? = allowance.payeeTimes.map { times in
@@ -52,7 +43,7 @@ extension PostgresActionStore {
             ]
         }
         let reserved = allowance.reservations
-        let status = try await write(
+        let status = try await database.status(
             .approveAction,
             guards(signed, context) + [
                 .bytes(proof.signature), .bytes(proof.clientDataJSON),
@@ -61,62 +52,62 @@ extension PostgresActionStore {
                 .instant(allowance.hold?.until), .text(allowance.hold?.rule.rawValue),
                 .textArray(reserved.map(\.dimension)), .dateArray(reserved.map(\.windowStart)),
                 .int64Array(reserved.map(\.amount)), .int64Array(reserved.map(\.cap)),
-                .json(payee?.encoded), .instant(allowance.contactHoldUntil), .json(entries.json),
+                .json(payee?.encoded), .instant(allowance.contactHoldUntil), .json(records.json),
             ])
         let decided = context.action.with(
             authorization: .approved, execution: allowance.hold == nil ? .ready : .held,
             hold: allowance.hold)
         return try result(status, success: "approved") {
-            .decided(decision(.approved, decided, entries[0], signed), replayed: false)
+            .decided(decision(.approved, decided, records[0], signed), replayed: false)
         }
     }
 
     private func reject(
         _ signed: SignedRuling, _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(DecisionEvidence.rejected(signed, on: context), on: context)
+        let records = try records(DecisionEvidence.rejected(signed, on: context), on: context)
         let proof = ProofColumns(signed)
-        let status = try await write(
+        let status = try await database.status(
             .rejectAction,
             guards(signed, context) + [
                 .digest(signed.assertionDigest), .int64(proof.signCount),
-                .bool(proof.backupState), .json(entries.json),
+                .bool(proof.backupState), .json(records.json),
             ])
         let decided = context.action.with(authorization: .rejected, execution: .none, hold: nil)
         return try result(status, success: "rejected") {
-            .decided(decision(.rejected, decided, entries[0], signed), replayed: false)
+            .decided(decision(.rejected, decided, records[0], signed), replayed: false)
         }
     }
 
     private func rejectUnsigned(
         _ reason: RejectionReason, _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(
+        let records = try records(
             DecisionEvidence.rejectedUnsigned(reason, on: context), on: context)
-        let status = try await write(
+        let status = try await database.status(
             .rejectAction,
             [
                 .id(context.versions.subject), .int64(context.versions.customer),
                 .int(context.policy.version), .id(context.action.id),
                 .int(context.versions.action.length), .null, .null, .null, .instant(context.at),
-                .null, .null, .null, .null, .json(entries.json),
+                .null, .null, .null, .null, .json(records.json),
             ])
         let decided = context.action.with(authorization: .rejected, execution: .none, hold: nil)
         return try result(status, success: "rejected") {
-            .decided(decision(.rejected, decided, entries[0], nil), replayed: false)
+            .decided(decision(.rejected, decided, records[0], nil), replayed: false)
         }
     }
 
     private func refuse(
         _ signed: SignedRuling, _ refusal: PolicyRefusal, _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(
+        let records = try records(
             DecisionEvidence.refused(signed, refusal, on: context), on: context)
         let proof = ProofColumns(signed)
-        let status = try await write(
+        let status = try await database.status(
             .refuseAction,
             guards(signed, context) + [
-                .int64(proof.signCount), .bool(proof.backupState), .json(entries.json),
+                .int64(proof.signCount), .bool(proof.backupState), .json(records.json),
             ])
         return try result(status, success: "refused") { .refused(.policy(refusal)) }
     }
@@ -124,8 +115,8 @@ extension PostgresActionStore {
     private func fail(
         _ attempt: FailedAttempt, _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(DecisionEvidence.failed(attempt, on: context), on: context)
-        let status = try await write(
+        let records = try records(DecisionEvidence.failed(attempt, on: context), on: context)
+        let status = try await database.status(
             .recordFailure,
             [
                 .id(context.versions.subject), .int(context.customer.failures),
@@ -133,7 +124,7 @@ extension PostgresActionStore {
                 .id(attempt.challenge.id), .bool(attempt.exhaustsChallenge),
                 .bool(attempt.failsAction), .id(context.credential?.id),
                 .int(context.versions.credential?.length), .instant(attempt.locksUntil),
-                .json(entries.json),
+                .json(records.json),
             ])
         return try result(status, success: "recorded") { .refused(.authenticationFailed) }
     }
@@ -141,12 +132,12 @@ extension PostgresActionStore {
     private func recordTampering(
         _ context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
-        let entries = try entries(DecisionEvidence.tampered(on: context), on: context)
-        let status = try await write(
+        let records = try records(DecisionEvidence.tampered(on: context), on: context)
+        let status = try await database.status(
             .recordTampering,
             [
                 .id(context.versions.subject), .id(context.action.id),
-                .int(context.versions.action.length), .json(entries.json),
+                .int(context.versions.action.length), .json(records.json),
             ])
         return try result(status, success: "recorded") { .refused(.authenticationFailed) }
     }
@@ -174,13 +165,13 @@ extension PostgresActionStore {
     }
 
     private func decision(
-        _ outcome: Authorization, _ action: RecordedAction, _ entry: SealedEvidence,
+        _ outcome: Authorization, _ action: RecordedAction, _ record: SealedEvidence,
         _ signed: SignedRuling?
     ) -> RecordedDecision {
         RecordedDecision(
             outcome: outcome, challengeID: signed?.challenge.id,
-            assertionDigest: signed?.assertionDigest, action: action, evidenceID: entry.id,
-            leafHash: entry.leafHash)
+            assertionDigest: signed?.assertionDigest, action: action, evidenceID: record.id,
+            leafHash: record.leafHash)
     }
 }
 
@@ -203,13 +194,7 @@ private struct ProofColumns {
             clientDataJSON = passkey.clientDataJSON
             authenticatorData = passkey.authenticatorData
         }
-        switch signed.verified {
-        case .deviceKey:
-            signCount = 0
-            backupState = false
-        case .passkey(let count, _, let state):
-            signCount = Int64(count)
-            backupState = state
-        }
+        signCount = signed.verified.signCount
+        backupState = signed.verified.backupState
     }
 }

@@ -28,12 +28,7 @@ package struct PostgresActionStore: ActionStore {
         _ command: CreateActionCommand
     ) async throws(StoreFailure) -> CreationContext {
         if let context = try await creationContext(command) { return context }
-        let (subject, wrapped) = subjects.make()
-        try await database.run { connection throws(PostgresError) in
-            _ = try connection.execute(
-                .ensureCustomer,
-                [.text(command.customerID.text), .id(subject), .bytes(wrapped)])
-        }
+        try await subjects.introduce(command.customerID, to: database)
         guard let context = try await creationContext(command) else {
             throw .internalFailure(code: "customer")
         }
@@ -56,15 +51,16 @@ package struct PostgresActionStore: ActionStore {
                 answered = AnsweredCommand(fingerprint: fingerprint, answer: try row["answer"])
             }
             return CreationContext(
-                at: try row["now"], policy: try policies.policy(row), passkeys: try passkeys(row),
-                answered: answered, subject: try row["subject_id"], wrappedKey: try row["wrapped"])
+                at: try row["now"], policy: try policies.policy(row),
+                passkeys: try hexadecimals("passkeys", row), answered: answered,
+                subject: try row["subject_id"], wrappedKey: try row["wrapped"])
         }
     }
 
     package func create(
         _ creation: ActionCreation, on context: CreationContext
     ) async throws(StoreFailure) -> CreationResult {
-        let evidence = try sealer.entries(
+        let evidence = try sealer.records(
             ActionEvidence.created(creation), subject: context.subject,
             wrappedKey: context.wrappedKey, at: context.at, heads: ChainHeads()
         ).json
@@ -100,22 +96,17 @@ package struct PostgresActionStore: ActionStore {
             guard let row = try connection.execute(.passkeys, [.id(subject)]).single() else {
                 return []
             }
-            return try passkeys(row)
+            return try hexadecimals("passkeys", row)
         }
-    }
-
-    private func passkeys(_ row: Row) throws(PostgresError) -> [Bytes] {
-        let text: String = try row["passkeys"]
-        return text.split(separator: ",").compactMap { Hex.decode($0) }
     }
 
     package func issue(
         _ challenge: Challenge, on context: DecisionContext
     ) async throws(StoreFailure) -> IssueResult {
-        let evidence = try entries(
+        let evidence = try records(
             [ActionEvidence.issued(challenge, for: context.action.id)], on: context
         ).json
-        let status = try await write(
+        let status = try await database.status(
             .issueChallenge,
             [
                 .id(context.versions.subject), .id(context.action.id),
@@ -135,10 +126,10 @@ package struct PostgresActionStore: ActionStore {
         reason: String, on context: DecisionContext
     ) async throws(StoreFailure) -> RecordedAction? {
         let action = context.action
-        let evidence = try entries(
+        let evidence = try records(
             [ActionEvidence.cancelled(action.id, reason: reason)], on: context
         ).json
-        let status = try await write(
+        let status = try await database.status(
             .cancelAction,
             [
                 .id(context.versions.subject), .id(action.id),
@@ -150,88 +141,20 @@ package struct PostgresActionStore: ActionStore {
             : action.with(authorization: action.authorization, execution: .cancelled, hold: nil)
     }
 
-    package func barrier() async throws(StoreFailure) {
-        try await database.run { connection throws(PostgresError) in
-            _ = try connection.execute(.barrier, [])
-        }
-    }
-
-    /// Runs a function that answers with a status.
-    func write(
-        _ statement: Statement, _ parameters: [Parameter]
-    ) async throws(StoreFailure) -> String {
-        try await database.run { connection throws(PostgresError) in
-            try connection.status(statement, parameters)
-        }
-    }
+    package func barrier() async throws(StoreFailure) { try await database.barrier() }
 
     /// Seals drafts that continue the chains of a loaded action and credential.
-    func entries(
+    func records(
         _ drafts: [EvidenceDraft], on context: DecisionContext
     ) throws(StoreFailure) -> [SealedEvidence] {
         var heads = [ID<Credential>: ChainHead]()
         if let credential = context.credential, let head = context.versions.credential {
             heads[credential.id] = head
         }
-        return try sealer.entries(
+        return try sealer.records(
             drafts, subject: context.versions.subject, wrappedKey: context.versions.wrappedKey,
             at: context.at,
             heads: ChainHeads(
                 actions: [context.action.id: context.versions.action], credentials: heads))
-    }
-}
-
-/// Makes the random stand-in of a customer and its data key.
-package struct SubjectMaker: Sendable {
-    private let keyEncryption: KeyEncryptionKey
-    let entropy: EntropySource
-
-    package init(keyEncryption: KeyEncryptionKey, entropy: EntropySource) {
-        self.keyEncryption = keyEncryption
-        self.entropy = entropy
-    }
-
-    /// A fresh subject with its data key, wrapped.
-    package func make() -> (subject: ID<Subject>, wrappedKey: Bytes) {
-        // Random, not a UUIDv7: it shall not tell when somebody became a customer. Version 4 by form.
-        var bits: UInt128 = 0
-        for byte in entropy(16) { bits = bits << 8 | UInt128(byte) }
-        bits = bits & ~(0xF << 76) | 0x4 << 76
-        bits = bits & ~(0b11 << 62) | 0b10 << 62
-        let subject = ID<Subject>(rawValue: bits)
-        return (subject, keyEncryption.wrapFreshKey(for: subject, entropy: entropy))
-    }
-}
-
-extension EvidenceSealer {
-    /// Seals drafts, or fails what they belong to.
-    ///
-    /// - Throws: ``StoreFailure/internalFailure(code:)`` when the customer's key cannot be unwrapped.
-    func entries(
-        _ drafts: [EvidenceDraft], subject: ID<Subject>, wrappedKey: Bytes, at: Instant,
-        heads: ChainHeads
-    ) throws(StoreFailure) -> [SealedEvidence] {
-        guard
-            let entries = seal(
-                drafts, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads)
-        else { throw .internalFailure(code: "data_key") }
-        return entries
-    }
-}
-
-extension [SealedEvidence] {
-    /// As the database's functions take them.
-    var json: Bytes { JSON.array(map(\.json)).encoded }
-}
-
-extension Connection {
-    /// Runs a function that answers with one row of one column `status`.
-    borrowing func status(
-        _ statement: Statement, _ parameters: [Parameter]
-    ) throws(PostgresError) -> String {
-        guard let row = try execute(statement, parameters).single() else {
-            throw .malformedColumn("status")
-        }
-        return try row["status"]
     }
 }

@@ -6,7 +6,7 @@ extension PostgresCredentialStore {
         _ credential: NewCredential, on context: EnrolmentContext
     ) async throws(StoreFailure) -> EnrolResult {
         let evidence = try seal(CredentialEvidence.enrolled(credential, on: context), context)
-        let status = try await write(
+        let status = try await database.status(
             .enrolCredential,
             [
                 .id(context.customer.subject), .int64(context.customer.version),
@@ -54,7 +54,7 @@ extension PostgresCredentialStore {
     ) async throws(StoreFailure) -> RecordedCredential? {
         let credential = context.credential
         let open = context.openActions
-        let evidence = try sealer.entries(
+        let evidence = try sealer.records(
             CredentialEvidence.revoked(command, on: context),
             subject: context.customer.subject, wrappedKey: context.customer.wrappedKey,
             at: context.at,
@@ -80,7 +80,7 @@ extension PostgresCredentialStore {
         if let voucher = context.voucher, let head = context.voucherHead {
             heads[voucher.id] = head
         }
-        return try sealer.entries(
+        return try sealer.records(
             drafts, subject: context.customer.subject, wrappedKey: context.customer.wrappedKey,
             at: context.at, heads: ChainHeads(credentials: heads)
         ).json
@@ -103,23 +103,6 @@ extension Vouching {
                 .int64(vouching.verified.signCount), .bool(vouching.verified.backupState), .null,
                 .null,
             ]
-        }
-    }
-}
-
-extension VerifiedAssertion {
-    /// As the column holds it; a device key counts nothing.
-    fileprivate var signCount: Int64 {
-        switch self {
-        case .deviceKey: 0
-        case .passkey(let count, _, _): Int64(count)
-        }
-    }
-
-    fileprivate var backupState: Bool {
-        switch self {
-        case .deviceKey: false
-        case .passkey(_, _, let state): state
         }
     }
 }

@@ -27,9 +27,7 @@ package struct PostgresCredentialStore: CredentialStore {
         _ customer: CustomerID
     ) async throws(StoreFailure) -> OpeningContext {
         if let context = try await openingContext(customer) { return context }
-        let (subject, wrapped) = subjects.make()
-        try await database.query(
-            .ensureCustomer, [.text(customer.text), .id(subject), .bytes(wrapped)])
+        try await subjects.introduce(customer, to: database)
         guard let context = try await openingContext(customer) else {
             throw .internalFailure(code: "customer")
         }
@@ -49,7 +47,7 @@ package struct PostgresCredentialStore: CredentialStore {
     package func open(
         _ enrolment: RecordedEnrolment, openMax: Int, on context: OpeningContext
     ) async throws(StoreFailure) -> OpeningResult {
-        let status = try await write(
+        let status = try await database.status(
             .beginEnrolment,
             [
                 .id(context.customer.subject), .int(openMax), .id(enrolment.id),
@@ -67,19 +65,10 @@ package struct PostgresCredentialStore: CredentialStore {
     package func load(
         enrolment: ID<Enrolment>, of customer: CustomerID, voucher: VoucherReference?
     ) async throws(StoreFailure) -> EnrolmentContext? {
-        var credentialID: ID<Credential>?
-        var passkeyID: Bytes?
-        switch voucher?.credential {
-        case .id(let id): credentialID = id
-        case .passkey(let rawID): passkeyID = rawID
-        case nil: break
-        }
-        return try await database.query(
+        try await database.query(
             .loadEnrolment,
-            [
-                .id(enrolment), .text(customer.text), .id(voucher?.challenge), .id(credentialID),
-                .bytes(passkeyID),
-            ]
+            [.id(enrolment), .text(customer.text), .id(voucher?.challenge)]
+                + CredentialReference.parameters(voucher?.credential)
         ) { rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
             return try EnrolmentContext(row, policy: policies.policy(row))
@@ -111,24 +100,13 @@ package struct PostgresCredentialStore: CredentialStore {
         }
     }
 
-    package func barrier() async throws(StoreFailure) {
-        try await database.query(.barrier)
-    }
-
-    /// Runs a function that answers with a status.
-    func write(
-        _ statement: Statement, _ parameters: [Parameter]
-    ) async throws(StoreFailure) -> String {
-        try await database.run { connection throws(PostgresError) in
-            try connection.status(statement, parameters)
-        }
-    }
+    package func barrier() async throws(StoreFailure) { try await database.barrier() }
 
     /// Runs a function whose only other status is a lost race.
     func succeeded(
         _ success: String, _ statement: Statement, _ parameters: [Parameter]
     ) async throws(StoreFailure) -> Bool {
-        switch try await write(statement, parameters) {
+        switch try await database.status(statement, parameters) {
         case success: return true
         case "lost_race": return false
         default: throw .internalFailure(code: "status")

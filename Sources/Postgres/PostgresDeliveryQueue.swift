@@ -56,69 +56,65 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
     private func settle(
         _ action: ID<Action>, _ claim: Claim, _ outcome: DeliveryOutcome
     ) async throws(StoreFailure) -> Bool {
-        let token = Parameter.id(claim.leaseToken)
         switch outcome {
         case .delivered: preconditionFailure("an order needs a receipt")
-        case .retry(let after, _):
-            return try await done(.retryOrder, [.id(action), token, .interval(after)])
+        case .retry(let after, _): return try await retry(action, claim, after)
         case .unknown(let after, let cause):
             // Evidence once; asking again later is no news.
-            if claim.phase == .reconcile {
-                return try await done(.retryOrder, [.id(action), token, .interval(after)])
-            }
-            return try await settle(action, ActionEvidence.unknown(action, cause: cause)) {
-                place, evidence in
-                (
-                    .markOrderUnknown,
-                    [
-                        .id(place.subject), .id(action), .int(place.head.length), token,
-                        .interval(after), .json(evidence),
-                    ]
-                )
-            }
+            guard claim.phase == .push else { return try await retry(action, claim, after) }
+            return try await settle(
+                action, claim, by: .markOrderUnknown, [.interval(after)],
+                ActionEvidence.unknown(action, cause: cause))
         case .executed(let reference, let raw):
-            let draft = ActionEvidence.executed(action, reference: reference, raw: raw)
-            return try await settle(action, draft) { place, evidence in
-                (
-                    .settleOrder,
-                    [
-                        .id(place.subject), .id(action), .int(place.head.length), token,
-                        .text("executed"), .text(reference), .null, .bytes(raw), .json(evidence),
-                    ]
-                )
-            }
+            return try await settle(
+                action, claim, by: .settleOrder,
+                [.text("executed"), .text(reference), .null, .bytes(raw)],
+                ActionEvidence.executed(action, reference: reference, raw: raw))
         case .refused(let reason, let raw):
-            let draft = ActionEvidence.refused(action, reason: reason, raw: raw)
-            return try await settle(action, draft) { place, evidence in
-                (
-                    .settleOrder,
-                    [
-                        .id(place.subject), .id(action), .int(place.head.length), token,
-                        .text("refused"), .null, .text(reason), .bytes(raw), .json(evidence),
-                    ]
-                )
-            }
+            return try await settle(
+                action, claim, by: .settleOrder,
+                [.text("refused"), .null, .text(reason), .bytes(raw)],
+                ActionEvidence.refused(action, reason: reason, raw: raw))
         }
     }
 
+    private func retry(
+        _ action: ID<Action>, _ claim: Claim, _ after: Seconds
+    ) async throws(StoreFailure) -> Bool {
+        try await done(.retryOrder, [.id(action), .id(claim.leaseToken), .interval(after)])
+    }
+
     /// Writes a settlement with its evidence; again when something else continued the chain meanwhile.
+    ///
+    /// - Parameters:
+    ///   - action: The order's action.
+    ///   - claim: Whose lease must still hold.
+    ///   - statement: Takes subject, action, its length of chain and the lease token, then `outcome`, then
+    ///     the evidence.
+    ///   - outcome: What came of it.
+    ///   - draft: The evidence of it.
+    /// - Returns: `false` when the lease was lost.
+    /// - Throws: ``StoreFailure``.
     private func settle(
-        _ action: ID<Action>, _ draft: EvidenceDraft,
-        _ call: (Place, Bytes) -> (Statement, [Parameter])
+        _ action: ID<Action>, _ claim: Claim, by statement: Statement, _ outcome: [Parameter],
+        _ draft: EvidenceDraft
     ) async throws(StoreFailure) -> Bool {
         for _ in 0..<Self.racesMax {
             guard let place = try await place(of: action) else { return false }
-            let evidence = try sealer.entries(
+            let evidence = try sealer.records(
                 [draft], subject: place.subject, wrappedKey: place.wrappedKey, at: place.at,
                 heads: ChainHeads(actions: [action: place.head]))
-            let (statement, parameters) = call(place, evidence.json)
-            let status = try await database.run { connection throws(PostgresError) in
-                try connection.status(statement, parameters)
-            }
+            let status = try await database.status(
+                statement,
+                [
+                    .id(place.subject), .id(action), .int(place.head.length),
+                    .id(claim.leaseToken),
+                ] + outcome + [.json(evidence.json)])
             switch status {
             case "settled": return true
             case "lost_lease": return false
-            default: continue
+            case "lost_race": continue
+            default: throw .internalFailure(code: "status")
             }
         }
         throw .unavailable

@@ -14,28 +14,28 @@ package struct PostgresEvidenceStore: EvidenceService {
         self.service = service
     }
 
-    package func entries(
+    package func records(
         _ query: EvidenceQuery, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidencePage {
-        let (found, hasMore) = try await records(query)
+        let (found, hasMore) = try await stored(query)
         try await service.record([
             ServiceEvidence.read(by: reader, filter: query.json, count: found.count)
         ])
-        let entries = found.map { entry($0.record, customer: $0.customer).0 }
-        return EvidencePage(entries: entries, next: hasMore ? entries.last?.id : nil)
+        let records = found.map(opened)
+        return EvidencePage(records: records, next: hasMore ? records.last?.id : nil)
     }
 
-    package func entry(
+    package func record(
         _ id: ID<Countersign.Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidenceDetail? {
         guard let found = try await stored(id) else { return nil }
         try await service.record([
             ServiceEvidence.read(by: reader, filter: ["id": .string(id.text)], count: 1)
         ])
-        let (entry, body) = entry(found.record, customer: found.customer)
+        let record = opened(found)
         return EvidenceDetail(
-            entry: entry, message: body?["message"]?.text.flatMap { Base64.decodeURL($0) },
-            assertion: body.flatMap { RecordedAssertion(evidence: $0, of: found.record) })
+            record: record, message: record.body?.bytes("message"),
+            assertion: record.body.flatMap { RecordedAssertion(evidence: $0, of: found.record) })
     }
 
     /// One stored record, for `countersign evidence`; not recorded as a reading.
@@ -55,7 +55,7 @@ package struct PostgresEvidenceStore: EvidenceService {
     ///
     /// - Returns: The records with their customers, and whether more follow.
     /// - Throws: ``StoreFailure``.
-    package func records(
+    package func stored(
         _ query: EvidenceQuery
     ) async throws(StoreFailure) -> (found: [Found], hasMore: Bool) {
         let rows = try await database.run { connection throws(PostgresError) in
@@ -83,19 +83,17 @@ package struct PostgresEvidenceStore: EvidenceService {
         }
     }
 
-    /// An entry as the API shows it, with its decrypted body.
-    package func entry(
-        _ record: StoredEvidence, customer: CustomerID?
-    ) -> (EvidenceEntry, body: JSON?) {
+    /// A stored record as the API shows it, with its decrypted body.
+    package func opened(_ found: Found) -> EvidenceRecord {
+        let record = found.record
         let body = record.openBody(with: keyEncryption).flatMap {
             try? JSONDecoder().decode(JSON.self, from: Data($0))
         }
-        let entry = EvidenceEntry(
+        return EvidenceRecord(
             id: record.id, kind: record.kind,
             at: EvidenceLeaf(decoding: record.leaf)?.at ?? record.recordedAt,
-            actionID: record.action, customerID: customer, credentialID: record.credential,
+            actionID: record.action, customerID: found.customer, credentialID: record.credential,
             leaf: record.leaf, leafHash: EvidenceSealer.leafHash(record.leaf), body: body)
-        return (entry, body)
     }
 }
 
@@ -133,15 +131,11 @@ extension EvidenceQuery {
 extension RecordedAssertion {
     /// Reads the assertion back from the body of a signed decision.
     fileprivate init?(evidence body: JSON, of record: StoredEvidence) {
-        func bytes(_ name: String, of json: JSON) -> Bytes? {
-            json[name]?.text.flatMap { Base64.decodeURL($0) }
-        }
         guard let credential = record.credential, let assertion = body["assertion"],
-            let key = bytes("public_key", of: body),
-            let signature = bytes("signature", of: assertion)
+            let key = body.bytes("public_key"), let signature = assertion.bytes("signature")
         else { return nil }
-        if let clientData = bytes("client_data_json", of: assertion),
-            let authenticatorData = bytes("authenticator_data", of: assertion)
+        if let clientData = assertion.bytes("client_data_json"),
+            let authenticatorData = assertion.bytes("authenticator_data")
         {
             self.init(
                 credentialID: credential, publicKeySPKI: key,

@@ -23,7 +23,7 @@ package struct ServiceSubject: Sendable {
     /// - Throws: ``StoreFailure``.
     func seal(_ drafts: [EvidenceDraft]) async throws(StoreFailure) -> Bytes {
         let (wrapped, at) = try await key()
-        return try sealer.entries(
+        return try sealer.records(
             drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: at,
             heads: ChainHeads()
         ).json

@@ -57,11 +57,13 @@ struct ClientData {
             throw .challengeMismatch
         }
         guard Self.list(relyingParty.origins, contains: origin) else { throw .originMismatch }
-        guard !crossOrigin || relyingParty.allowCrossOrigin else { throw .crossOriginNotAllowed }
+        guard !crossOrigin || relyingParty.framing != .refused else {
+            throw .crossOriginNotAllowed
+        }
         if let topOrigin {
-            guard relyingParty.allowCrossOrigin,
-                Self.list(relyingParty.topOrigins, contains: topOrigin)
-            else { throw .topOriginNotAllowed }
+            guard Self.list(relyingParty.framing.topOrigins, contains: topOrigin) else {
+                throw .topOriginNotAllowed
+            }
         }
     }
 

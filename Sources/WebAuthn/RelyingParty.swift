@@ -9,10 +9,23 @@ package struct RelyingParty: Hashable, Sendable {
     package let name: String
     /// Exactly these origins may ask: `https://` sites, and `android:apk-key-hash:` of the bank's apps.
     package let origins: [String]
-    /// The pages in which an allowed origin may be framed; only looked at with ``allowCrossOrigin``.
-    package let topOrigins: [String]
     /// Whether the ceremony may run in a frame of another site.
-    package let allowCrossOrigin: Bool
+    package let framing: Framing
+
+    /// What is taken of a ceremony in a frame of another site. Source: WebAuthn L3 §5.8.1, §13.4.2.
+    package enum Framing: Hashable, Sendable {
+        case refused
+        /// A client that names the page around the frame must name one of these.
+        case allowed(in: [String])
+
+        /// The pages in which an origin may be framed.
+        var topOrigins: [String] {
+            switch self {
+            case .refused: []
+            case .allowed(let origins): origins
+            }
+        }
+    }
 
     /// The longest ID, origin or name, in UTF-8 units.
     package static let unitsMax = 512
@@ -22,7 +35,7 @@ package struct RelyingParty: Hashable, Sendable {
     /// - Throws: ``InvalidValue`` when the ID is no lower-case domain, or there is no origin, or a text
     ///   is empty or too long.
     package init(
-        id: String, name: String, origins: [String], topOrigins: [String], allowCrossOrigin: Bool
+        id: String, name: String, origins: [String], framing: Framing
     ) throws(InvalidValue) {
         let isDomain = id.utf8.allSatisfy {
             switch $0 {
@@ -35,16 +48,15 @@ package struct RelyingParty: Hashable, Sendable {
         guard isDomain else {
             throw InvalidValue("rp_id", "The relying-party ID must be a domain in lower case.")
         }
-        guard !origins.isEmpty, ([id, name] + origins + topOrigins).allSatisfy(Self.isBounded)
-        else {
+        let texts = [id, name] + origins + framing.topOrigins
+        guard !origins.isEmpty, texts.allSatisfy(Self.isBounded) else {
             throw InvalidValue(
                 "relying_party", "The relying party needs an ID, a name and at least one origin.")
         }
         self.id = id
         self.name = name
         self.origins = origins
-        self.topOrigins = topOrigins
-        self.allowCrossOrigin = allowCrossOrigin
+        self.framing = framing
     }
 
     /// The SHA-256 of the ID, which the authenticator signs.

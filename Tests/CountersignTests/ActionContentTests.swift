@@ -46,11 +46,4 @@ import Testing
         #expect(composed != decomposed)
         #expect(try ActionContent(kind: .transfer, members: decomposed.members) == decomposed)
     }
-
-    @Test func `name the account that money goes to, when there is one`() throws {
-        let account = try Account(iban: Fixtures.payeeIBAN)
-        #expect(try Fixtures.transfer().payeeAccount == account)
-        #expect(try Fixtures.newPayee().payeeAccount == account)
-        #expect(try Fixtures.contactChange().payeeAccount == nil)
-    }
 }

@@ -126,28 +126,4 @@ import Testing
         #expect(
             Money(minorUnits: .min, currency: euro).decimal == "-92233720368547758.08")
     }
-
-    @Test func `are added and subtracted within 64 bits and one currency`() throws {
-        let euro = try Currency("EUR")
-        let one = Money(minorUnits: 1, currency: euro)
-        let most = Money(minorUnits: .max, currency: euro)
-        let least = Money(minorUnits: .min, currency: euro)
-        let yen = Money(minorUnits: 1, currency: try Currency("JPY"))
-        #expect(one.adding(one)?.minorUnits == 2)
-        #expect(one.subtracting(one)?.minorUnits == 0)
-        #expect(most.adding(one) == nil)
-        #expect(least.subtracting(one) == nil)
-        #expect(one.adding(yen) == nil)
-        #expect(one.subtracting(yen) == nil)
-    }
-
-    @Test func `are compared within one currency only`() throws {
-        let euro = try Currency("EUR")
-        let one = Money(minorUnits: 1, currency: euro)
-        let two = Money(minorUnits: 2, currency: euro)
-        #expect(two.exceeds(one) == true)
-        #expect(one.exceeds(one) == false)
-        #expect(one.exceeds(two) == false)
-        #expect(two.exceeds(Money(minorUnits: 1, currency: try Currency("JPY"))) == nil)
-    }
 }

@@ -107,7 +107,7 @@ import Testing
         #expect(queue.outcomes == [.refused(reason: "other", raw: []), done])
         let lost = events.current.filter { if case .leaseLost = $0 { true } else { false } }
         #expect(lost.count == 1)
-        #expect(Set(events.current.map(\.labels.outcome)) == ["lease_lost", "executed"])
+        #expect(Set(events.current.map(\.outcome)) == ["lease_lost", "executed"])
     }
 
     @Test func `goes on when the queue fails`() async {

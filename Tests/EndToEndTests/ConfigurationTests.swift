@@ -156,7 +156,11 @@ import Testing
     }
 
     @Test func `has defaults that are values`() {
-        _ = Configuration()
+        var configuration = Configuration()
+        for setting in Setting.all {
+            guard let fallback = setting.fallback else { continue }
+            #expect(setting.assign(&configuration, fallback), "\(setting.name)")
+        }
     }
 
     @Test func `knows every setting that a command names`() {

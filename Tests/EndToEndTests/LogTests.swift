@@ -8,13 +8,13 @@ import Testing
 
     @Test func `is one JSON object with typed fields`() {
         let line = Log.line(
-            .requestAnswered,
+            .serviceDraining,
             [
                 .id("action", ID<Thing>(rawValue: 1)), .code("route", "approve"),
                 .count("status", 200), .milliseconds("duration", .microseconds(12_900)),
             ], at: Instant(milliseconds: 1_700_000_000_123))
         #expect(
-            line == #"{"at":"2023-11-14T22:13:20.123Z","level":"info","event":"request.answered","#
+            line == #"{"at":"2023-11-14T22:13:20.123Z","level":"info","event":"service.draining","#
                 + #""action":"00000000-0000-0000-0000-000000000001","route":"approve","#
                 + #""status":200,"duration_ms":12}"#)
     }

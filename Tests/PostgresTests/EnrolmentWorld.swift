@@ -46,8 +46,7 @@ struct EnrolmentWorld: Sendable {
         actions = PostgresActionStore(database: database, sealer: sealer, subjects: subjects)
         verifier = CustomerProofVerifier(
             relyingParty: try RelyingParty(
-                id: Self.relyingParty, name: "Bank", origins: [Self.origin], topOrigins: [],
-                allowCrossOrigin: false))
+                id: Self.relyingParty, name: "Bank", origins: [Self.origin], framing: .refused))
         identity = .ed25519(try .generate())
         client = ID(rawValue: 1)
         try await test.sql(

@@ -5,41 +5,36 @@ import Testing
 
 @Suite struct `Durability is asked for before anything is answered` {
     private static let strong = Durability(
-        synchronousCommit: "on", fsync: true, fullPageWrites: true, hasStandbys: true,
-        isStandby: false)
+        synchronousCommit: "on", fsync: true, fullPageWrites: true, hasStandbys: true)
 
     @Test(arguments: ["off", "local", "remote_write", "something new"])
     func `production refuses a commit that does not wait`(value: String) throws {
         let weak = Durability(
-            synchronousCommit: value, fsync: true, fullPageWrites: true, hasStandbys: true,
-            isStandby: false)
+            synchronousCommit: value, fsync: true, fullPageWrites: true, hasStandbys: true)
         #expect(throws: DurabilityFailure.weak(setting: "synchronous_commit", value: value)) {
             try weak.check(.production)
         }
         try weak.check(.development)
-        try weak.check(.tests)
     }
 
     @Test func `production takes on and remote_apply`() throws {
         try Self.strong.check(.production)
         try Durability(
             synchronousCommit: "remote_apply", fsync: true, fullPageWrites: true,
-            hasStandbys: true, isStandby: false
+            hasStandbys: true
         ).check(.production)
     }
 
-    @Test(arguments: [DurabilityDemand.production, .development])
-    func `only tests do without a disk`(demand: DurabilityDemand) throws {
+    @Test func `only development does without a disk`() throws {
         for (fsync, pages, setting) in [
             (false, true, "fsync"), (true, false, "full_page_writes"),
         ] {
             let weak = Durability(
-                synchronousCommit: "on", fsync: fsync, fullPageWrites: pages, hasStandbys: true,
-                isStandby: false)
+                synchronousCommit: "on", fsync: fsync, fullPageWrites: pages, hasStandbys: true)
             #expect(throws: DurabilityFailure.weak(setting: setting, value: "off")) {
-                try weak.check(demand)
+                try weak.check(.production)
             }
-            try weak.check(.tests)
+            try weak.check(.development)
         }
     }
 
@@ -50,9 +45,9 @@ import Testing
                 ALTER ROLE countersign_service IN DATABASE \(test.name)
                     SET synchronous_commit = remote_write
                 """)
-            let durability = try await test.open().verifyDurability(.tests)
+            let durability = try await test.open().verifyDurability(.development)
             #expect(durability.synchronousCommit == "remote_write")
-            #expect(!durability.isStandby)
+            #expect(!durability.hasStandbys)
         }
     }
 
@@ -60,7 +55,7 @@ import Testing
         let nowhere = try ConnectionInfo("host=/nonexistent port=1")
         let database = Database(DatabaseOptions(connection: nowhere, size: 1))
         await #expect(throws: DurabilityFailure.notRead(.unavailable)) {
-            try await database.verifyDurability(.tests)
+            try await database.verifyDurability(.development)
         }
         await database.close()
     }

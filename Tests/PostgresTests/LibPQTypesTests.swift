@@ -172,10 +172,6 @@ import Testing
             let ids: [ID<Payee>?] = [ID(rawValue: 0), nil, ID(rawValue: .max)]
             #expect(
                 try await elements("uuid", .idArray(ids), in: database) == ids.map { $0?.text })
-            let bytes: [Bytes?] = [[], nil, [0, 0x5C, 0x22, 0xFF]]
-            #expect(
-                try await elements("bytea", .bytesArray(bytes), in: database)
-                    == ["\\x", nil, "\\x005c22ff"])
         }
     }
 }

@@ -10,7 +10,8 @@ package struct TestBank: Sendable {
     package let phone: TestPhone
     package let issuer: ChallengeIssuer
     package let create: CreateAction<MemoryDecisionStore>
-    package let question: QuestionAction<MemoryDecisionStore>
+    package let issueChallenge: IssueChallenge<MemoryDecisionStore>
+    package let cancelAction: CancelAction<MemoryDecisionStore>
     package let decide: DecideAction<MemoryDecisionStore, CustomerProofVerifier>
 
     package init(policy: Policy? = nil) throws {
@@ -29,7 +30,8 @@ package struct TestBank: Sendable {
                 ]
             })
         create = CreateAction(store: store, issuer: issuer, sha256: .openSSL)
-        question = QuestionAction(store: store, issuer: issuer)
+        issueChallenge = IssueChallenge(store: store, issuer: issuer)
+        cancelAction = CancelAction(store: store)
         decide = DecideAction(store: store, verifier: try Fixtures.verifier(), sha256: .openSSL)
     }
 

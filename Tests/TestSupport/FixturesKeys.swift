@@ -98,8 +98,7 @@ extension Fixtures {
     package static func verifier() throws(InvalidValue) -> CustomerProofVerifier {
         CustomerProofVerifier(
             relyingParty: try RelyingParty(
-                id: audience, name: "Bank", origins: [origin], topOrigins: [],
-                allowCrossOrigin: false))
+                id: audience, name: "Bank", origins: [origin], framing: .refused))
     }
 
     /// Whether a public key in PEM made a signature, by the rules of device keys.

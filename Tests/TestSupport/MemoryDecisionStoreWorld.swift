@@ -99,3 +99,14 @@ package struct MemoryWorld: Sendable {
             payee: payee, usedToday: today, usedWhileNew: whileNew)
     }
 }
+
+extension ActionContent {
+    /// The account whose payee a decision looks at, as `load_decision` joins it.
+    fileprivate var payeeAccount: Account? {
+        switch self {
+        case .transfer(let transfer): transfer.payee.account
+        case .newPayee(let newPayee): newPayee.payee.account
+        case .contactChange: nil
+        }
+    }
+}

@@ -102,8 +102,8 @@ struct CeremonyCase {
             let rp = json["rp"] ?? .null
             let relyingParty = try RelyingParty(
                 id: rp["rpId"]?.text ?? "", name: "Bank", origins: texts(rp["origins"]),
-                topOrigins: texts(rp["topOrigins"]),
-                allowCrossOrigin: rp["allowCrossOrigin"] == .bool(true))
+                framing: rp["allowCrossOrigin"] == .bool(true)
+                    ? .allowed(in: texts(rp["topOrigins"])) : .refused)
             let challenge = Base64.decodeURL(rp["challenge"]?.text ?? "?") ?? []
             if json["kind"]?.text == "registration" {
                 _ = try RegistrationCeremony.verify(

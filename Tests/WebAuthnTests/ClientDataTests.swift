@@ -131,18 +131,18 @@ import WebAuthn
         let closed = try Fixture()
         #expect(try refusal(closed, ["crossOrigin": .bool(true)]) == .crossOriginNotAllowed)
         #expect(try refusal(closed, ["crossOrigin": nil]) == nil)
-        let open = try Fixture(allowCrossOrigin: true)
+        let open = try Fixture(framing: .allowed(in: []))
         #expect(try refusal(open, ["crossOrigin": .bool(true)]) == nil)
     }
 
     @Test func `the framing page is one that is listed`() throws {
         let shop = "https://shop.example"
         let framed: [String: JSON?] = ["crossOrigin": .bool(true), "topOrigin": .string(shop)]
-        let listed = try Fixture(topOrigins: [shop], allowCrossOrigin: true)
+        let listed = try Fixture(framing: .allowed(in: [shop]))
         #expect(try refusal(listed, framed) == nil)
-        let other = try Fixture(topOrigins: ["https://other.example"], allowCrossOrigin: true)
+        let other = try Fixture(framing: .allowed(in: ["https://other.example"]))
         #expect(try refusal(other, framed) == .topOriginNotAllowed)
-        let closed = try Fixture(topOrigins: [shop])
+        let closed = try Fixture()
         #expect(try refusal(closed, framed) == .crossOriginNotAllowed)
         #expect(try refusal(closed, ["topOrigin": .string(shop)]) == .topOriginNotAllowed)
     }

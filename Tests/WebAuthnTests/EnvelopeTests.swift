@@ -126,7 +126,7 @@ import WebAuthn
         for (id, name, origins) in refused {
             #expect(throws: InvalidValue.self) {
                 try RelyingParty(
-                    id: id, name: name, origins: origins, topOrigins: [], allowCrossOrigin: false)
+                    id: id, name: name, origins: origins, framing: .refused)
             }
         }
     }

@@ -14,11 +14,10 @@ struct Fixture {
     var policy = VerifierPolicy.service
 
     init(
-        origins: [String] = [origin], topOrigins: [String] = [], allowCrossOrigin: Bool = false
+        origins: [String] = [origin], framing: RelyingParty.Framing = .refused
     ) throws {
         relyingParty = try RelyingParty(
-            id: "bank.example", name: "Bank", origins: origins, topOrigins: topOrigins,
-            allowCrossOrigin: allowCrossOrigin)
+            id: "bank.example", name: "Bank", origins: origins, framing: framing)
         authenticator = try SoftwareAuthenticator.create(
             relyingPartyID: "bank.example", entropy: .openSSL)
     }

@@ -25,7 +25,7 @@ import WebAuthn
         let vector = one.json["vector"] ?? .null
         let framed = try RelyingParty(
             id: id, name: "W3C", origins: ["https://example.org"],
-            topOrigins: ["https://example.com"], allowCrossOrigin: true)
+            framing: .allowed(in: ["https://example.com"]))
         let registered: RegisteredPasskey
         do {
             registered = try register(vector, framed)
@@ -50,8 +50,7 @@ import WebAuthn
         _ vector: JSON, _ registered: RegisteredPasskey, _ id: String
     ) throws -> Judgement {
         let own = try RelyingParty(
-            id: id, name: "W3C", origins: ["https://example.org"], topOrigins: [],
-            allowCrossOrigin: false)
+            id: id, name: "W3C", origins: ["https://example.org"], framing: .refused)
         let clientData = String(
             decoding: hex(vector["authentication"]?["clientDataJSON"]), as: UTF8.self)
         let isFramed = clientData.contains(#""crossOrigin":true"#)

@@ -2,5 +2,4 @@
 SELECT current_setting('synchronous_commit') AS synchronous_commit,
        current_setting('fsync') AS fsync,
        current_setting('full_page_writes') AS full_page_writes,
-       current_setting('synchronous_standby_names') <> '' AS has_standbys,
-       pg_is_in_recovery() AS is_standby;
+       current_setting('synchronous_standby_names') <> '' AS has_standbys;

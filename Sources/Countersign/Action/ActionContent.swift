@@ -18,15 +18,6 @@ package enum ActionContent: Hashable, Sendable {
         case .contactChange: .contactChange
         }
     }
-
-    /// The account that money goes to or may go to from now on.
-    package var payeeAccount: Account? {
-        switch self {
-        case .transfer(let transfer): transfer.payee.account
-        case .newPayee(let newPayee): newPayee.payee.account
-        case .contactChange: nil
-        }
-    }
 }
 
 /// Name and account that money goes to.
@@ -76,11 +67,12 @@ package struct NewPayee: Hashable, Sendable {
 
 /// A change of the phone number or e-mail address on file.
 package struct ContactChange: Hashable, Sendable {
-    /// The new value, by channel; the raw word is `phone` or `email`.
+    /// The new value, by channel; the channel's word is `phone` or `email`.
     package enum NewValue: Hashable, Sendable {
         case phone(PhoneNumber)
         case email(EmailAddress)
 
+        /// The word of its channel.
         package var channel: String {
             switch self {
             case .phone: "phone"
@@ -88,6 +80,7 @@ package struct ContactChange: Hashable, Sendable {
             }
         }
 
+        /// The number or address itself.
         package var text: String {
             switch self {
             case .phone(let number): number.text

@@ -1,26 +1,18 @@
-/// Reads actions and payees as they stand.
-package protocol ActionReader: Sendable {
-    /// One action as it stands now; `nil` when there is none.
-    func action(_ id: ID<Action>) async throws(StoreFailure) -> RecordedAction?
-    /// A customer's actions, newest first.
-    func actions(_ query: ActionQuery) async throws(StoreFailure) -> [RecordedAction]
-    /// A customer's payees that were not removed, oldest first.
-    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding]
-}
-
 /// All that the API offers about actions, made of the use cases.
 package struct Actions<Store: ActionStore & ActionReader, Verifier: AssertionVerifier>:
     ActionService
 {
     private let createAction: CreateAction<Store>
-    private let questionAction: QuestionAction<Store>
+    private let issueChallenge: IssueChallenge<Store>
+    private let cancelAction: CancelAction<Store>
     private let decideAction: DecideAction<Store, Verifier>
     private let store: Store
 
     package init(store: Store, verifier: Verifier, issuer: ChallengeIssuer, sha256: Hasher256) {
         self.store = store
         createAction = CreateAction(store: store, issuer: issuer, sha256: sha256)
-        questionAction = QuestionAction(store: store, issuer: issuer)
+        issueChallenge = IssueChallenge(store: store, issuer: issuer)
+        cancelAction = CancelAction(store: store)
         decideAction = DecideAction(store: store, verifier: verifier, sha256: sha256)
     }
 
@@ -30,9 +22,7 @@ package struct Actions<Store: ActionStore & ActionReader, Verifier: AssertionVer
 
     package func issueChallenge(
         for action: ID<Action>
-    ) async throws(StoreFailure) -> ChallengeOutcome {
-        try await questionAction.issueChallenge(for: action)
-    }
+    ) async throws(StoreFailure) -> ChallengeOutcome { try await issueChallenge(for: action) }
 
     package func decide(
         _ command: DecideCommand
@@ -41,7 +31,7 @@ package struct Actions<Store: ActionStore & ActionReader, Verifier: AssertionVer
     package func cancel(
         _ action: ID<Action>, reason: String
     ) async throws(StoreFailure) -> CancelOutcome {
-        try await questionAction.cancel(action, reason: reason)
+        try await cancelAction(action, reason: reason)
     }
 
     package func action(_ id: ID<Action>) async throws(StoreFailure) -> RecordedAction? {

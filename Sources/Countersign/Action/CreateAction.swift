@@ -50,7 +50,7 @@ package enum CreationRefusal: Equatable, Sendable {
     case tooManyOpenChallenges(retryAfter: Seconds)
 }
 
-/// Stores actions and asks the questions that their customers answer.
+/// Stores an action with its first challenge.
 package struct CreateAction<Store: ActionStore>: Sendable {
     private let store: Store
     private let issuer: ChallengeIssuer

@@ -122,11 +122,11 @@ package struct RecordVersions: Sendable {
     }
 }
 
-/// The newest entry of a chain of evidence.
+/// Where a chain of evidence ends.
 package struct ChainHead: Hashable, Sendable {
-    /// How many entries the chain has.
+    /// How many records the chain has.
     package let length: Int
-    /// The leaf hash of the newest; `nil` for a chain without entries.
+    /// The leaf hash of the newest; `nil` for a chain without records.
     package let leafHash: Digest?
 
     package init(length: Int, leafHash: Digest?) {
@@ -134,6 +134,6 @@ package struct ChainHead: Hashable, Sendable {
         self.leafHash = leafHash
     }
 
-    /// The head of a chain that has no entries yet.
+    /// The head of a chain that has no records yet.
     package static let empty = ChainHead(length: 0, leafHash: nil)
 }

@@ -23,7 +23,7 @@ enum PasskeyJSON {
     }
 
     static func bytes(_ name: String, of json: JSON) throws(InvalidValue) -> Bytes {
-        guard let bytes = json[name]?.text.flatMap({ Base64.decodeURL($0) }) else {
+        guard let bytes = json.bytes(name) else {
             throw InvalidValue(
                 "base64url_required", "The member \(name) must be base64url without padding.")
         }

@@ -28,7 +28,6 @@ package enum VerificationFailure: String, Error, CaseIterable, Sendable {
     case credentialNotAllowed = "credential_not_allowed"
     case credentialIDMismatch = "credential_id_mismatch"
     case credentialIDTooLong = "credential_id_too_long"
-    case credentialIDInUse = "credential_id_in_use"
     case userHandleMismatch = "user_handle_mismatch"
     case coseKeyInvalid = "cose_key_invalid"
     case algorithmNotAllowed = "alg_not_allowed"

@@ -3,8 +3,6 @@ package struct RecordedCredential: Sendable {
     /// Whether it may sign; the raw value is its word in the API.
     package enum Status: String, CaseIterable, Sendable {
         case active
-        /// Blocked, for instance because its sign count went backwards.
-        case suspended
         /// Dead for ever.
         case revoked
     }
@@ -37,8 +35,7 @@ package struct RecordedCredential: Sendable {
     package let backupEligible: Bool
     /// Whether it was copied when it was last seen.
     package let backupState: Bool
-    /// What is known about where the key is kept, such as `software` or `hardware`; `nil` when
-    /// nothing is.
+    /// What may be said about who can use it, such as `biometric-claimed`; `nil` when nothing may.
     package let assurance: String?
 
     package init(

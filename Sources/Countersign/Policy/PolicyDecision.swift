@@ -34,8 +34,10 @@ package struct Reservation: Hashable, Sendable {
     /// The window of a sum that is not counted by days.
     package static let lifetime = "1970-01-01"
 
+    /// The dimension of a customer's sum of one day.
     package static func day(_ currency: Currency) -> String { "day:\(currency.code)" }
 
+    /// The dimension of the sum that goes to one payee while it is new.
     package static func whileNew(_ payee: ID<Payee>, _ currency: Currency) -> String {
         "new_payee:\(payee.text):\(currency.code)"
     }

@@ -1,5 +1,6 @@
 /// Reads a policy document. What the law bounds is bounded here and refuses a document beyond it.
 extension PolicyRules {
+    /// The member `version` of the documents that are read.
     package static let documentVersion = "countersign/policy/1"
     /// Source: WebAuthn L3 §15.1 recommends at most 600 s for a ceremony.
     package static let challengeLifetimeMax = Seconds(600)

@@ -1,17 +1,17 @@
-/// What the API offers to auditors. To read evidence is itself evidence, so the reader is told.
+/// What the API offers to auditors. To read evidence is itself evidence, so every call names its reader.
 package protocol EvidenceService: Sendable {
-    /// A page of entries, oldest first.
-    func entries(
+    /// A page of records, oldest first.
+    func records(
         _ query: EvidenceQuery, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidencePage
 
-    /// One entry with the raw bytes that were signed; `nil` when there is none.
-    func entry(
+    /// One record with the raw bytes that were signed; `nil` when there is none.
+    func record(
         _ id: ID<Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidenceDetail?
 }
 
-/// Which entries to read: those that match everything that is given.
+/// Which records to read: those that match everything that is given.
 package struct EvidenceQuery: Sendable {
     package let actionID: ID<Action>?
     package let customerID: CustomerID?
@@ -22,9 +22,9 @@ package struct EvidenceQuery: Sendable {
     package let from: Instant?
     /// Before this time.
     package let to: Instant?
-    /// At most this many, 1 to 100.
+    /// At most this many; the API asks for 1 to 100.
     package let limit: Int
-    /// Only entries that come after this one: the ``EvidencePage/next`` of the page before.
+    /// Only records that come after this one: the ``EvidencePage/next`` of the page before.
     package let after: ID<Evidence>?
 
     package init(
@@ -42,20 +42,20 @@ package struct EvidenceQuery: Sendable {
     }
 }
 
-/// Some entries, and where to go on.
+/// Some records, and where to go on.
 package struct EvidencePage: Sendable {
-    package let entries: [EvidenceEntry]
-    /// The last entry of this page when more follow, else `nil`.
+    package let records: [EvidenceRecord]
+    /// The last record of this page when more follow, else `nil`.
     package let next: ID<Evidence>?
 
-    package init(entries: [EvidenceEntry], next: ID<Evidence>?) {
-        self.entries = entries
+    package init(records: [EvidenceRecord], next: ID<Evidence>?) {
+        self.records = records
         self.next = next
     }
 }
 
-/// One record of the log.
-package struct EvidenceEntry: Sendable {
+/// One record of evidence, as it is shown.
+package struct EvidenceRecord: Sendable {
     package let id: ID<Evidence>
     /// A word like `action.approved`.
     package let kind: String
@@ -65,7 +65,7 @@ package struct EvidenceEntry: Sendable {
     /// `nil` when it concerns no customer, or the customer was erased.
     package let customerID: CustomerID?
     package let credentialID: ID<Credential>?
-    /// The canonical bytes that are in the log.
+    /// The canonical bytes that are hashed.
     package let leaf: Bytes
     /// The RFC 6962 leaf hash of ``leaf``.
     package let leafHash: Digest
@@ -91,14 +91,14 @@ package struct EvidenceEntry: Sendable {
 
 /// One record with all that a third party needs to verify the signature in it again.
 package struct EvidenceDetail: Sendable {
-    package let entry: EvidenceEntry
-    /// The bytes that were signed, as stored; `nil` for an entry without a signature.
+    package let record: EvidenceRecord
+    /// The bytes that were signed, as stored; `nil` for an record without a signature.
     package let message: Bytes?
     /// The assertion as it came and the public key that it was checked with.
     package let assertion: RecordedAssertion?
 
-    package init(entry: EvidenceEntry, message: Bytes?, assertion: RecordedAssertion?) {
-        self.entry = entry
+    package init(record: EvidenceRecord, message: Bytes?, assertion: RecordedAssertion?) {
+        self.record = record
         self.message = message
         self.assertion = assertion
     }

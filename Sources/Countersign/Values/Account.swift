@@ -23,13 +23,7 @@ package struct Account: Hashable, Sendable {
     package init(
         scheme: some StringProtocol, value: some StringProtocol
     ) throws(InvalidValue) {
-        let schemeUnits = Bytes(scheme.utf8)
-        guard (1...32).contains(schemeUnits.count),
-            schemeUnits.allSatisfy({
-                $0.isLowerCase || $0.isDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
-            }),
-            schemeUnits != Account.ibanScheme
-        else {
+        guard let word = Word.read(scheme), Bytes(word.utf8) != Account.ibanScheme else {
             throw InvalidValue(
                 "account_scheme", "A scheme is 1 to 32 of a-z, 0-9, _ and -, and not iban.")
         }
@@ -38,9 +32,7 @@ package struct Account: Hashable, Sendable {
             throw InvalidValue(
                 "account_value", "The value is 1 to 64 visible ASCII characters without spaces.")
         }
-        form = .other(
-            scheme: String(decoding: schemeUnits, as: UTF8.self),
-            value: String(decoding: valueUnits, as: UTF8.self))
+        form = .other(scheme: word, value: String(decoding: valueUnits, as: UTF8.self))
     }
 
     /// Reads back what ``text`` wrote: `iban:…` or `scheme:value`, split at the first colon.

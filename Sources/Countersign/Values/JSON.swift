@@ -31,6 +31,12 @@ package indirect enum JSON: Hashable, Sendable {
         return members.first { $0.name == name }?.value
     }
 
+    /// What the member of that name spells in base64url without padding; `nil` when it is not there,
+    /// is no string or spells no bytes.
+    package func bytes(_ name: String) -> Bytes? {
+        self[name]?.text.flatMap { Base64.decodeURL($0) }
+    }
+
     /// The text of a string; `nil` for every other value.
     package var text: String? {
         if case .string(let text) = self { text } else { nil }

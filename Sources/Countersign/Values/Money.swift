@@ -1,7 +1,8 @@
 /// An amount of one currency, counted in its minor unit.
 ///
 /// Every amount has exactly one text, ``decimal``: the text that is stored, shown, signed and
-/// executed. Arithmetic is checked and never crosses currencies.
+/// executed. There is no arithmetic and no `<`: they would have to answer something for two
+/// currencies, so limits count minor units of the one currency that is decided about.
 package struct Money: Hashable, Sendable {
     /// Minor units: cents for EUR, yen for JPY, thousandths for KWD.
     package let minorUnits: Int64
@@ -72,26 +73,5 @@ extension Money {
         let zeros = max(0, currency.decimals + 1 - digits.utf8.count)
         let padded = String(repeating: "0", count: zeros) + digits
         return "\(sign)\(padded.dropLast(currency.decimals)).\(padded.suffix(currency.decimals))"
-    }
-
-    /// The sum; `nil` when the currencies differ or the count overflows.
-    package func adding(_ other: Money) -> Money? {
-        guard currency == other.currency else { return nil }
-        let (sum, overflow) = minorUnits.addingReportingOverflow(other.minorUnits)
-        return overflow ? nil : Money(minorUnits: sum, currency: currency)
-    }
-
-    /// The difference, which may be negative; `nil` when the currencies differ or it overflows.
-    package func subtracting(_ other: Money) -> Money? {
-        guard currency == other.currency else { return nil }
-        let (difference, overflow) = minorUnits.subtractingReportingOverflow(other.minorUnits)
-        return overflow ? nil : Money(minorUnits: difference, currency: currency)
-    }
-
-    /// Whether this is more than `other`; `nil` when the currencies differ.
-    ///
-    /// There is no `<` for money: it would have to answer something for two currencies.
-    package func exceeds(_ other: Money) -> Bool? {
-        currency == other.currency ? minorUnits > other.minorUnits : nil
     }
 }

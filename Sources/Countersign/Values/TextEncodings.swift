@@ -2,6 +2,7 @@
 package enum Hex {
     static let digits = Bytes("0123456789abcdef".utf8)
 
+    /// Two lower-case digits for each byte.
     package static func encode(_ bytes: Bytes) -> String {
         var units: Bytes = []
         units.reserveCapacity(bytes.count * 2)
@@ -27,7 +28,8 @@ package enum Hex {
         return bytes
     }
 
-    static func value(of unit: UInt8) -> UInt8? {
+    /// The value of one digit in either case; `nil` for every other unit.
+    package static func value(of unit: UInt8) -> UInt8? {
         switch unit {
         case 0x30...0x39: unit - 0x30
         case 0x41...0x46: unit - 0x41 + 10

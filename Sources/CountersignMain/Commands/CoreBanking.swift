@@ -26,13 +26,15 @@ extension Command {
         ],
         settings: ["listen"]
     ) { invocation in
+        // Before anything is started, so that no signal finds its default action.
+        let signals = await signalStream([SIGTERM, SIGINT])
         let options = try CoreBankingStandIn.Options(invocation)
         let serving = Task {
             try await CoreBankingStandIn.run(options) { port in
                 Log.event(.serviceStarted, .count("port", Int(port)))
             }
         }
-        _ = await terminationSignal()
+        for await _ in signals { break }
         serving.cancel()
         try await serving.value
     }
@@ -47,16 +49,14 @@ extension CoreBankingStandIn.Options {
         do { key = try Ed25519PublicKey(pem: file.text()) } catch {
             throw CommandFailure("--service-key is no Ed25519 public key in PEM")
         }
-        var faults: [Faults.Fault] = []
-        for word in (invocation.option("faults") ?? "").split(separator: ",") {
-            guard let fault = Faults.Fault(word) else { throw UsageError("--faults is not a list") }
-            faults.append(fault)
+        guard let faults = Faults(list: invocation.option("faults") ?? "") else {
+            throw UsageError("--faults is not a list")
         }
         let listen = invocation.configuration.listen
         self.init(
             host: listen.address, port: UInt16(clamping: listen.port),
             journal: invocation.option("journal") ?? "",
             serviceKeys: [invocation.option("service-key-id") ?? "": key],
-            audience: invocation.option("audience") ?? "", faults: Faults(faults))
+            audience: invocation.option("audience") ?? "", faults: faults)
     }
 }

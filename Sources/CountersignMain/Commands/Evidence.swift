@@ -42,14 +42,14 @@ extension Command {
             guard let found = try await reader.store.stored(id) else {
                 throw CommandFailure("there is no such record")
             }
-            let (entry, body) = reader.store.entry(found.record, customer: found.customer)
-            Console.out("kind       \(entry.kind)")
-            Console.out("at         \(entry.at.text)")
-            Console.out("customer   \(entry.customerID?.text ?? "-")")
-            Console.out("leaf       \(String(decoding: entry.leaf, as: UTF8.self))")
-            Console.out("leaf_hash  \(entry.leafHash.hex)")
-            Console.out(
-                "body       \(body.map { String(decoding: $0.encoded, as: UTF8.self) } ?? "-")")
+            let record = reader.store.opened(found)
+            let body = record.body.map { String(decoding: $0.encoded, as: UTF8.self) }
+            Console.out("kind       \(record.kind)")
+            Console.out("at         \(record.at.text)")
+            Console.out("customer   \(record.customerID?.text ?? "-")")
+            Console.out("leaf       \(String(decoding: record.leaf, as: UTF8.self))")
+            Console.out("leaf_hash  \(record.leafHash.hex)")
+            Console.out("body       \(body ?? "-")")
         }
     }
 
@@ -118,7 +118,7 @@ private struct EvidenceReader {
     func forEach(_ body: (PostgresEvidenceStore.Found) throws -> Void) async throws {
         var after: ID<Countersign.Evidence>?
         while true {
-            let (found, hasMore) = try await store.records(
+            let (found, hasMore) = try await store.stored(
                 EvidenceQuery(
                     actionID: filter.action, customerID: filter.customer, credentialID: nil,
                     kind: filter.kind, from: nil, to: nil, limit: 500, after: after))
@@ -132,7 +132,7 @@ private struct EvidenceReader {
     func verify() async throws -> Tally {
         let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
         var audit = EvidenceAudit(verifier: verifier)
-        // A filter leaves enrolments and links of chains out, so only the whole log is checked for them.
+        // A filter leaves enrolments and links of chains out, so only the whole is checked for them.
         let isWhole = filter.action == nil && filter.customer == nil && filter.kind == nil
         var tally = Tally()
         var chained: [StoredEvidence] = []

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 extension Command {
     /// The service itself: any number of instances over one database.
@@ -14,10 +14,10 @@ extension Command {
         ],
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
-        // Taken before anything is served: a signal that comes at once must not cut requests off.
-        let endings = await signalStream([SIGTERM, SIGINT])
+        // Before anything is started, so that no signal finds its default action.
+        let signals = await signalStream([SIGTERM, SIGINT])
         let service = try Service(invocation.configuration)
         try await service.checkDurability()
-        await service.run { for await _ in endings { return } }
+        await service.run { for await _ in signals { break } }
     }
 }

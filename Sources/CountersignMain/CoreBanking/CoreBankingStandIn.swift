@@ -91,7 +91,7 @@ struct CoreBankingStandIn: Sendable {
                 await register(believed(request, own))
             },
             Route(.post, "/executions") { request, _ in await receive(request, own) },
-            // Questions are not signed: the contract leaves them to the connection's certificate.
+            // Questions are not signed (`docs/api.md` §9): the connection's certificate has to do.
             Route(.get, "/executions/{action_id}") { _, parameters in
                 await tell(parameters["action_id"])
             },

@@ -15,7 +15,7 @@ struct ReceivedOrder: Sendable {
     init?(_ json: JSON) {
         guard let actionID = json["action_id"]?.text.flatMap({ ID<Action>($0) }),
             let customerID = json["customer_id"]?.text, let kind = json["kind"]?.text,
-            let message = json["message"]?.text.flatMap({ Base64.decodeURL($0) }),
+            let message = json.bytes("message"),
             let assertion = json["assertion"],
             let credentialID = assertion["credential_id"]?.text.flatMap({ ID<Credential>($0) }),
             let proof = Self.proof(assertion)
@@ -35,11 +35,8 @@ struct ReceivedOrder: Sendable {
             return Base64.decode(signature).map { .deviceKey(signature: $0) }
         case .passkey:
             guard let signature = Base64.decodeURL(signature),
-                let clientData = assertion["client_data_json"]?.text.flatMap({
-                    Base64.decodeURL($0)
-                }),
-                let authenticatorData = assertion["authenticator_data"]?.text
-                    .flatMap({ Base64.decodeURL($0) })
+                let clientData = assertion.bytes("client_data_json"),
+                let authenticatorData = assertion.bytes("authenticator_data")
             else { return nil }
             return .passkey(
                 signature: signature, clientDataJSON: clientData,

@@ -55,7 +55,7 @@ struct ChildProcess: Sendable {
             }
             if collected == -1, errno != EINTR { return 127 }
             // Asked for now and then, since waiting in the kernel would hold a thread.
-            await pause(milliseconds: 10)
+            await pauseRegardless(milliseconds: 10)
         }
     }
 }
@@ -119,7 +119,7 @@ private func withCStrings<Result>(
 
 /// Waits without holding a thread, and to the end even when the task is cancelled: a server that is
 /// half started or half stopped is nobody's wish.
-func pause(milliseconds: Int) async {
+func pauseRegardless(milliseconds: Int) async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
             continuation.resume()

@@ -35,12 +35,6 @@ func signalStream(_ numbers: [Int32]) async -> AsyncStream<Int32> {
     return stream
 }
 
-/// Waits for the first of SIGTERM and SIGINT and says which it was.
-func terminationSignal() async -> Int32 {
-    for await number in await signalStream([SIGTERM, SIGINT]) { return number }
-    return SIGTERM
-}
-
 /// The numbers of signals on their way from the handler to their streams.
 private let arrivals: Pipe = {
     let pipe = Pipe()

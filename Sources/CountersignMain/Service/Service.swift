@@ -47,7 +47,7 @@ struct Service: Sendable {
         worker = try configuration.makeDeliveryWorker(
             queue: PostgresDeliveryQueue(database: database, sealer: sealer), metrics: metrics)
         drain = .seconds(configuration.limits.drainSeconds)
-        durability = configuration.development ? .tests : .production
+        durability = configuration.development ? .development : .production
     }
 
     /// Refuses a database under whose settings an answered decision could be lost.
@@ -57,7 +57,8 @@ struct Service: Sendable {
     /// - Throws: ``CommandFailure`` that names the database's setting.
     func checkDurability() async throws(CommandFailure) {
         do throws(DurabilityFailure) {
-            try await database.verifyDurability(durability)
+            let found = try await database.verifyDurability(durability)
+            if durability == .production, !found.hasStandbys { Log.event(.databaseAlone) }
         } catch {
             switch error {
             case .weak(let setting, _):
@@ -76,6 +77,10 @@ struct Service: Sendable {
         metrics.gauge("countersign_connections", help: "Open connections of callers.") {
             server.connections
         }
+        metrics.counter(
+            "countersign_http_refusals_total",
+            help: "Requests refused before any route, for their framing or size."
+        ) { server.refusals }
         // Without a stream SIGHUP would end the process.
         let hangups = await signalStream([SIGHUP])
         server.start()

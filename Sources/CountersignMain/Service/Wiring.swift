@@ -95,8 +95,7 @@ extension Configuration {
     private func relyingParty() throws(ConfigurationError) -> WebAuthn.RelyingParty {
         do throws(InvalidValue) {
             return try WebAuthn.RelyingParty(
-                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, topOrigins: [],
-                allowCrossOrigin: false)
+                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, framing: .refused)
         } catch {
             throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
         }
@@ -123,7 +122,7 @@ extension Configuration {
             makeRequestID: { Hex.encode(EntropySource.openSSL(8)) })
     }
 
-    /// The worker that pushes orders; `nil` when core banking pulls them.
+    /// The worker that sends orders; `nil` when no core banking is configured.
     ///
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeDeliveryWorker(
@@ -176,14 +175,7 @@ private struct DeliveryOutcomes: Sendable {
     init(_ metrics: Metrics) {
         settled = metrics.counters(
             "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
-            labels: [
-                Metrics.Label(
-                    "outcome",
-                    [
-                        "executed", "refused", "delivered", "retry", "unknown", "lease_lost",
-                        "queue_failed",
-                    ])
-            ])
+            labels: [Metrics.Label("outcome", DeliveryWorker.Event.outcomes)])
         causes = metrics.counters(
             "countersign_deliveries_unsettled_total",
             help: "Deliveries that settled nothing, by cause.",
@@ -191,20 +183,18 @@ private struct DeliveryOutcomes: Sendable {
     }
 
     func note(_ event: DeliveryWorker.Event) {
+        settled.increment(event.outcome)
         switch event {
-        case .settled(.executed): settled.increment("executed")
-        case .settled(.refused): settled.increment("refused")
-        case .settled(.delivered): settled.increment("delivered")
-        case .settled(.retry(_, let cause)):
-            settled.increment("retry")
-            causes.increment(cause.rawValue)
-            Log.event(.deliveryRetried, .code("cause", checking: cause.rawValue))
-        case .settled(.unknown(_, let cause)):
-            settled.increment("unknown")
-            causes.increment(cause.rawValue)
-            Log.event(.deliveryUnknown, .code("cause", checking: cause.rawValue))
-        case .leaseLost: settled.increment("lease_lost")
-        case .queueFailed: settled.increment("queue_failed")
+        case .settled(.retry(_, let cause)): note(.deliveryRetried, cause)
+        case .settled(.unknown(_, let cause)): note(.deliveryUnknown, cause)
+        case .settled(.executed), .settled(.refused), .settled(.delivered), .leaseLost,
+            .queueFailed:
+            break
         }
+    }
+
+    private func note(_ event: LogEvent, _ cause: UnsettledCause) {
+        causes.increment(cause.rawValue)
+        Log.event(event, .code("cause", checking: cause.rawValue))
     }
 }

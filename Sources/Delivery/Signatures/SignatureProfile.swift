@@ -16,7 +16,7 @@ package enum SignatureProfile {
     package static let lifetime = Seconds(60)
     /// The longest lifetime that is accepted, so that a nonce need not be remembered for longer.
     static let lifetimeMax = Seconds(300)
-    /// How far `created` may lie from the verifier's clock. Source: standards.md API-04.
+    /// How far `created` may lie from the verifier's clock: room for a clock that is minutes off.
     static let createdTolerance = Seconds(300)
     static let nonceBytes = 16
     /// Characters of a nonce that is accepted; 22 are written.

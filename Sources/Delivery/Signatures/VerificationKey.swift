@@ -16,6 +16,7 @@ package enum VerificationKey: Sendable {
         }
     }
 
+    /// Whether this key made the signature over a signature base.
     package func isValid(signature: Bytes, for base: Bytes) -> Bool {
         switch self {
         case .ed25519(let key):

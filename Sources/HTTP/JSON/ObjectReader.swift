@@ -69,26 +69,6 @@ extension ObjectReader {
         try optional(name, "A string") { $0.text }
     }
 
-    /// An integer that must be there.
-    package mutating func integer(_ name: String) throws(BodyRefusal) -> Int64 {
-        try required(name, "An integer", optionalInteger(name))
-    }
-
-    /// An integer, or `nil` when there is none.
-    package mutating func optionalInteger(_ name: String) throws(BodyRefusal) -> Int64? {
-        try optional(name, "An integer") { if case .integer(let value) = $0 { value } else { nil } }
-    }
-
-    /// True or false, which must be there.
-    package mutating func bool(_ name: String) throws(BodyRefusal) -> Bool {
-        try required(name, "true or false", optionalBool(name))
-    }
-
-    /// True or false, or `nil` when there is neither.
-    package mutating func optionalBool(_ name: String) throws(BodyRefusal) -> Bool? {
-        try optional(name, "true or false") { if case .bool(let value) = $0 { value } else { nil } }
-    }
-
     /// An array of strings that must be there.
     package mutating func strings(_ name: String) throws(BodyRefusal) -> [String] {
         try required(name, "An array of strings", optionalStrings(name))
@@ -146,57 +126,16 @@ extension ObjectReader {
         _ name: String, _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?
     ) throws(BodyRefusal) -> Result? {
         let json = unread.removeValue(forKey: name) ?? .null
-        return try closed(json, at: pointer.member(name), read)
-    }
-
-    /// As ``object(_:_:)`` for objects to which others add members: those are ignored.
-    package mutating func openObject<Result>(
-        _ name: String, _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?
-    ) throws(BodyRefusal) -> Result? {
-        let json = unread.removeValue(forKey: name) ?? .null
-        return try nested(json, at: pointer.member(name), read)
+        var reader = try ObjectReader(json, at: pointer.member(name), invalid: invalid)
+        let result = try read(&reader)
+        try reader.refuseUnread()
+        invalid = reader.invalid
+        return result
     }
 
     /// An object as it stands, for those who read it by another standard; `nil` when there is none.
     package mutating func optionalDocument(_ name: String) throws(BodyRefusal) -> JSON? {
         try optional(name, "An object") { if case .object = $0 { $0 } else { nil } }
-    }
-
-    /// An array of objects that must be there; `nil` when a value in one of them was refused.
-    package mutating func objects<Result>(
-        _ name: String, _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?
-    ) throws(BodyRefusal) -> [Result]? {
-        guard case .array(let elements)? = unread.removeValue(forKey: name) else {
-            throw ObjectReader.malformed(
-                "An array of objects is needed here.", at: pointer.member(name))
-        }
-        var results: [Result] = []
-        for (index, element) in elements.enumerated() {
-            let place = pointer.member(name).element(index)
-            if let result = try closed(element, at: place, read) { results.append(result) }
-        }
-        return results.count == elements.count ? results : nil
-    }
-
-    private mutating func closed<Result>(
-        _ json: JSON, at pointer: JSONPointer,
-        _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?
-    ) throws(BodyRefusal) -> Result? {
-        try nested(json, at: pointer) { reader throws(BodyRefusal) in
-            let result = try read(&reader)
-            try reader.refuseUnread()
-            return result
-        }
-    }
-
-    private mutating func nested<Result>(
-        _ json: JSON, at pointer: JSONPointer,
-        _ read: (inout ObjectReader) throws(BodyRefusal) -> Result?
-    ) throws(BodyRefusal) -> Result? {
-        var reader = try ObjectReader(json, at: pointer, invalid: invalid)
-        let result = try read(&reader)
-        invalid = reader.invalid
-        return result
     }
 }
 

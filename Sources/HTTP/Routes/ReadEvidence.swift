@@ -1,28 +1,28 @@
 import Countersign
 
 extension APIRoutes {
-    /// Entries of the log, oldest first, page by page. That they were read is evidence too.
+    /// Records of evidence, oldest first, page by page. That they were read is evidence too.
     var listEvidence: Route {
         gate.route(
             .get, "/v1/evidence", for: .auditor,
             reading: { request throws(Problem) in try EvidenceQuery(request) },
             answer: { call async throws(StoreFailure) in
-                let page = try await evidence.entries(call.input, reader: call.client)
+                let page = try await evidence.records(call.input, reader: call.client)
                 return .json([
-                    "evidence": .array(page.entries.map { .object($0.members) }),
+                    "evidence": .array(page.records.map { .object($0.members) }),
                     "next_cursor": .optional(page.next.map { Page.cursor(after: $0) }),
                 ])
             })
     }
 
-    /// One entry with the raw bytes of message, assertion and public key.
+    /// One record with the raw bytes of message, assertion and public key.
     var readEvidence: Route {
         gate.route(
             .get, "/v1/evidence/{id}", for: .auditor,
             reading: { request throws(Problem) in try request.refuseQuery() },
             answer: { call async throws(StoreFailure) in
                 guard let id: ID<Evidence> = call.id(),
-                    let detail = try await evidence.entry(id, reader: call.client)
+                    let detail = try await evidence.record(id, reader: call.client)
                 else { return Problem.notFound.response }
                 return .json(["evidence": detail.json])
             })
@@ -52,7 +52,7 @@ extension EvidenceQuery {
     }
 }
 
-extension EvidenceEntry {
+extension EvidenceRecord {
     fileprivate var members: [JSON.Member] {
         [
             .init("id", .string(id.text)),
@@ -71,7 +71,7 @@ extension EvidenceEntry {
 extension EvidenceDetail {
     fileprivate var json: JSON {
         .object(
-            entry.members + [
+            record.members + [
                 .init("message", .optional(message.map { Base64.encodeURL($0) })),
                 .init("assertion", assertion?.json ?? .null),
             ])

@@ -3,7 +3,7 @@ import Countersign
 
 /// One libpq connection. Exactly one owner, one thread at a time; closed when the owner goes away.
 ///
-/// Commit rules, each from a failure that was reproduced (`docs/architecture.md`):
+/// Commit rules, each from a failure that was reproduced (`docs/decisions/0004-commit-rules.md`):
 ///
 /// 1. A write succeeded when all its results were read up to the last, none was an error, the session
 ///    is out of any transaction, and no warning told of a commit that was not waited for.

@@ -74,11 +74,6 @@ package struct Parameter: Hashable, Sendable {
         Parameter(text: array(values.map { $0?.text }))
     }
 
-    /// `bytea[]`.
-    package static func bytesArray(_ values: [Bytes?]) -> Self {
-        Parameter(text: array(values.map { $0.map { quoted("\\x" + Hex.encode($0)) } }))
-    }
-
     /// Array literal of elements that are already quoted. Source: PostgreSQL 15 manual, §8.15.6.
     private static func array(_ elements: [String?]) -> String {
         "{" + elements.map { $0 ?? "NULL" }.joined(separator: ",") + "}"

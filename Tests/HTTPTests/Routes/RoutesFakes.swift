@@ -132,28 +132,28 @@ struct FakeCredentials: CredentialService {
     }
 }
 
-/// Evidence of three entries.
+/// Evidence of three records.
 struct FakeEvidence: EvidenceService {
     let queries = Recorder<EvidenceQuery>()
     let readers = Recorder<ID<Client>>()
 
-    func entries(
+    func records(
         _ query: EvidenceQuery, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidencePage {
         queries.record(query)
         readers.record(reader)
         return EvidencePage(
-            entries: [Fixture.evidence],
+            records: [Fixture.evidence],
             next: query.after == nil ? Fixture.evidence.id : nil)
     }
 
-    func entry(
+    func record(
         _ id: ID<Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidenceDetail? {
         readers.record(reader)
         guard id == Fixture.evidence.id else { return nil }
         return EvidenceDetail(
-            entry: Fixture.evidence, message: [1, 2, 3], assertion: Fixture.recordedAssertion)
+            record: Fixture.evidence, message: [1, 2, 3], assertion: Fixture.recordedAssertion)
     }
 }
 

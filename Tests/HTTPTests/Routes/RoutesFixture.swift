@@ -88,7 +88,7 @@ enum Fixture {
         attestation: .init(verdict: "self", format: "packed"), backupEligible: true,
         backupState: false, assurance: nil)
 
-    static let evidence = EvidenceEntry(
+    static let evidence = EvidenceRecord(
         id: id(7), kind: "action.approved", at: now, actionID: action.id, customerID: customerID,
         credentialID: credential.id, leaf: Bytes("leaf".utf8), leafHash: leafHash,
         body: ["policy": "3"])

@@ -1,0 +1,40 @@
+/// A stored action with where it stands.
+package struct RecordedAction: Sendable {
+    package let id: ID<Action>
+    package let customerID: CustomerID
+    package let content: ActionContent
+    package let externalID: String?
+    package let policyVersion: Int
+    package let authorization: Authorization
+    package let execution: Execution
+    package let hold: Hold?
+    package let createdAt: Instant
+    package let expiresAt: Instant
+
+    package init(
+        id: ID<Action>, customerID: CustomerID, content: ActionContent, externalID: String?,
+        policyVersion: Int, authorization: Authorization, execution: Execution, hold: Hold?,
+        createdAt: Instant, expiresAt: Instant
+    ) {
+        self.id = id
+        self.customerID = customerID
+        self.content = content
+        self.externalID = externalID
+        self.policyVersion = policyVersion
+        self.authorization = authorization
+        self.execution = execution
+        self.hold = hold
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+
+    /// The same action in other states, as a decision leaves it or a reader sees it.
+    package func with(
+        authorization: Authorization, execution: Execution, hold: Hold?
+    ) -> RecordedAction {
+        RecordedAction(
+            id: id, customerID: customerID, content: content, externalID: externalID,
+            policyVersion: policyVersion, authorization: authorization, execution: execution,
+            hold: hold, createdAt: createdAt, expiresAt: expiresAt)
+    }
+}
