@@ -66,7 +66,7 @@ final class ServiceProcess: Sendable {
 
     /// Waits until it has ended by itself, or by a signal that was sent.
     ///
-    /// - Throws: ``Failure`` when it lives on for two minutes; then it is killed.
+    /// - Throws: ``Failure`` when it lives on for 90 s; then it is killed.
     func ending() async throws -> Ending {
         do {
             try await until("\(name) ends") { !isRunning }
@@ -113,11 +113,11 @@ final class ServiceProcess: Sendable {
 
 /// Waits until something is so, and looks again and again.
 ///
-/// - Throws: ``ServiceProcess/Failure`` when it is not so after two minutes, which no good run takes.
+/// - Throws: ``ServiceProcess/Failure`` when it is not so after 90 s, which no good run takes.
 func until(
     _ what: String, _ isSo: () async throws -> Bool
 ) async throws {
-    for _ in 0..<12_000 {
+    for _ in 0..<9000 {
         if try await isSo() { return }
         try await Task.sleep(for: .milliseconds(10))
     }

@@ -126,11 +126,17 @@ struct UnknownStep: Error {
 extension [Case] {
     /// Plays each case as a story of its own; what cannot be played is unsupported, and says why.
     func play(_ name: String, _ judge: (Case) async throws -> Judgement) async -> [String] {
-        await run(name) { one in
+        var isBroken = false
+        return await run(name) { one in
+            // Every further case would wait for what does not come any more.
+            guard !isBroken else { return .deviating("not played on a broken stage") }
             do {
                 return try await judge(one)
             } catch let unknown as UnknownStep {
                 return .unsupported("the step “\(unknown.step)”")
+            } catch let failure as ServiceProcess.Failure {
+                isBroken = true
+                throw failure
             }
         }
     }
