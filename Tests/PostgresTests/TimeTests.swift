@@ -102,6 +102,27 @@ import Testing
         }
     }
 
+    @Test func `a customer whose key is gone stops nobody else's actions`() async throws {
+        try await DecisionWorld.with(connections: 4) { world in
+            for name in ["c-1", "c-2", "c-3"] {
+                _ = try await world.ask(try Fixtures.transfer(), world.customer(name))
+            }
+            try await world.test.sql(
+                """
+                UPDATE countersign.subject_key SET wrapped = NULL WHERE subject_id =
+                    (SELECT subject_id FROM countersign.customer WHERE customer_id = 'c-1')
+                """)
+            try await shift(world, "action", "expires_at = clock_timestamp()")
+            await #expect(throws: StoreFailure.self) {
+                try await world.housekeeping.settleDueActions()
+            }
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.action WHERE \"authorization\" = 'expired'")
+                    == 2)
+        }
+    }
+
     @Test func `evidence is found from the beginning of time`() async throws {
         try await DecisionWorld.with(connections: 2) { world in
             _ = try await world.customer()
@@ -117,9 +138,9 @@ import Testing
                         to: to, limit: 9, after: nil)
                 }
                 let early = Instant(text: text)
-                let since = try await evidence.records(query(from: early, to: nil)).found
+                let since = try await evidence.stored(query(from: early, to: nil)).found
                 #expect(since.count == 1)
-                let before = try await evidence.records(query(from: nil, to: early)).found
+                let before = try await evidence.stored(query(from: nil, to: early)).found
                 #expect(before.isEmpty)
             }
         }
