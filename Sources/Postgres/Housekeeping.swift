@@ -22,12 +22,25 @@ package struct Housekeeping: Sendable {
     /// - Throws: ``StoreFailure``; the next round tries again.
     package func settleDueActions() async throws(StoreFailure) -> Int {
         let due = try await database.run { connection throws(PostgresError) in
-            try connection.execute(.dueActions, [.int(Self.batchMax)]).map {
-                row throws(PostgresError) in try DueAction(row)
+            try connection.execute(.dueActions, [.int(Self.batchMax)]).map { row in
+                Result { () throws(PostgresError) in try DueAction(row) }
             }
         }
         var changed = 0
-        for action in due where try await settle(action) { changed += 1 }
+        var failure: StoreFailure?
+        for action in due {
+            do throws(StoreFailure) {
+                switch action {
+                case .success(let action): if try await settle(action) { changed += 1 }
+                case .failure(let error): throw StoreFailure(error)
+                }
+            } catch {
+                // What is wrong with one customer's rows stops nobody else's.
+                guard case .internalFailure = error else { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
         return changed
     }
 

@@ -80,6 +80,10 @@ package struct PostgresActionStore: ActionStore {
             } catch .lockTimeout {
                 // Another request with this key, or for this customer, holds the rows.
                 return .keyInFlight
+            } catch .constraintViolated(name: "action_external_id_unique", sqlState: _) {
+                // Unique across customers, so the customer's lock does not order these two; the other
+                // one was quicker, and nothing of this one was written.
+                return .externalIDExists
             }
             switch status {
             case "created": return .created

@@ -63,12 +63,18 @@ package struct PostgresEvidenceStore: EvidenceService {
                 .listEvidence,
                 [
                     .id(query.actionID), .text(query.customerID?.text), .id(query.credentialID),
-                    .text(query.kind), .instant(query.from), .instant(query.to), .id(query.after),
+                    .text(query.kind), .instant(query.from.map(Self.clamped)),
+                    .instant(query.to.map(Self.clamped)), .id(query.after),
                     .int(query.limit + 1),
                 ]
             ).map { row throws(PostgresError) in try Found(row) }
         }
         return (Array(rows.prefix(query.limit)), rows.count > query.limit)
+    }
+
+    /// No record is older than 1970, an ID can tell no earlier time, and Postgres knows no year 0.
+    private static func clamped(_ instant: Instant) -> Instant {
+        max(instant, Instant(milliseconds: 0))
     }
 
     /// A stored record and whose it is.

@@ -129,4 +129,21 @@ import Testing
             #expect(try await world.count("SELECT count(*) FROM countersign.action") == 1)
         }
     }
+
+    @Test func `one external ID makes one action, whoever's it is`() async throws {
+        try await DecisionWorld.with { world in
+            let content = try Fixtures.transfer()
+            for round in 0..<10 {
+                let outcomes = try await inParallel(16) { index in
+                    try await world.bank.create(
+                        CreateActionCommand(
+                            client: world.client, customerID: CustomerID("c-\(index)"),
+                            content: content, externalID: ExternalID("x-\(round)"), risk: nil,
+                            idempotencyKey: "\(round)-\(index)"))
+                }
+                let created = outcomes.filter { if case .created = $0 { true } else { false } }
+                #expect(created.count == 1)
+            }
+        }
+    }
 }

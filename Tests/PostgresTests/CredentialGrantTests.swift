@@ -52,4 +52,48 @@ import Testing
             }
         }
     }
+
+    /// Nothing that it may call lets a role change a thing, or tell of one, without its evidence.
+    @Test(arguments: [
+        (
+            TestDatabase.Role.auditor, "CS007",
+            """
+            SELECT countersign.record_event('[{"id": "x", "kind": "order.executed", "leaf": "7b7d",
+                "subject_id": "00000000-0000-0000-0000-000000000000"}]')
+            """
+        ),
+        (
+            .auditor, "CS007",
+            """
+            SELECT countersign.record_event('[{"id": "x", "kind": "policy.published", "leaf": "7b7d",
+                "subject_id": "00000000-0000-0000-0000-000000000000"}]')
+            """
+        ),
+        (
+            .op, "CS005",
+            "SELECT countersign.add_client(gen_random_uuid(), 'x', 'backend', NULL, NULL, '[]')"
+        ),
+        (
+            .op, "CS005",
+            """
+            SELECT countersign.import_payee(subject_id, gen_random_uuid(), 'bban:1', 'x', '', now(),
+                '[]') FROM countersign.customer
+            """
+        ),
+    ])
+    func `says and does nothing without evidence`(
+        role: TestDatabase.Role, code: String, sql: String
+    ) async throws {
+        try await withDatabase { test in
+            try await test.sql(
+                """
+                INSERT INTO countersign.customer (customer_id, subject_id)
+                VALUES ('c-1', gen_random_uuid())
+                """)
+            let database = await test.open(as: role, size: 1)
+            await #expect(throws: StoreFailure.internalFailure(code: code)) {
+                try await database.query(Statement("forbidden", .write, Bytes(sql.utf8)))
+            }
+        }
+    }
 }

@@ -121,4 +121,18 @@ import Testing
             #expect(try await world.count("SELECT count(*) FROM countersign.decision") == 25)
         }
     }
+
+    @Test func `a bank may go back to an earlier policy`() async throws {
+        try await DecisionWorld.with(connections: 2) { world in
+            let customer = try await world.customer()
+            #expect(try await world.approve(try Fixtures.transfer("1.00"), customer).isDecided)
+            // The same bytes under a new number.
+            try await world.policy([:])
+            try await world.policy([:])
+            for _ in 0..<2 {
+                #expect(try await world.approve(try Fixtures.transfer("1.00"), customer).isDecided)
+                try await world.policy([:])
+            }
+        }
+    }
 }

@@ -1,4 +1,6 @@
 import Countersign
+import Crypto
+import Evidence
 import Postgres
 import TestSupport
 import Testing
@@ -51,6 +53,7 @@ import Testing
             #expect(try await world.housekeeping.settleDueActions() == 0)
             try await shift(
                 world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+            try await world.test.sql("UPDATE countersign.payee SET usable_at = clock_timestamp()")
             try await world.test.sql(
                 "UPDATE countersign.execution_order SET available_at = clock_timestamp()")
             // Due by its time, but not released yet.
@@ -66,7 +69,11 @@ import Testing
         }
     }
 
-    @Test func `a held transfer is cancelled at its release when its payee is gone`() async throws {
+    /// Confirmed anew, a payee cools off anew: what was held for the old one must not go before that.
+    @Test(arguments: [false, true])
+    func `a held transfer is cancelled at its release when its payee is gone`(
+        isConfirmedAnew: Bool
+    ) async throws {
         try await DecisionWorld.with(connections: 4) { world in
             try await world.policy(["{new_credential_cooling_off_s,new_payee}": "259200"])
             let customer = try await world.customer()
@@ -79,6 +86,11 @@ import Testing
                 try Fixtures.transfer("1.00", payee: friend), customer)
             _ = try await world.bank.decide(world.command(.approve, transfer, customer))
             _ = try await world.bank.cancel(asked.id, reason: "the customer called")
+            if isConfirmedAnew {
+                try await world.policy(["{new_credential_cooling_off_s,new_payee}": "0"])
+                try await world.approve(try Fixtures.newPayee(payee: friend), customer)
+                _ = try await world.queue.claim(limit: 9, lease: Seconds(60))
+            }
             try await shift(
                 world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
             #expect(try await world.housekeeping.settleDueActions() == 1)
@@ -87,6 +99,50 @@ import Testing
             #expect(try await world.count("SELECT sum(used) FROM countersign.counter") == 0)
             let faults = try await world.evidenceFaults()
             #expect(faults == [])
+        }
+    }
+
+    @Test func `a customer whose key is gone stops nobody else's actions`() async throws {
+        try await DecisionWorld.with(connections: 4) { world in
+            for name in ["c-1", "c-2", "c-3"] {
+                _ = try await world.ask(try Fixtures.transfer(), world.customer(name))
+            }
+            try await world.test.sql(
+                """
+                UPDATE countersign.subject_key SET wrapped = NULL WHERE subject_id =
+                    (SELECT subject_id FROM countersign.customer WHERE customer_id = 'c-1')
+                """)
+            try await shift(world, "action", "expires_at = clock_timestamp()")
+            await #expect(throws: StoreFailure.self) {
+                try await world.housekeeping.settleDueActions()
+            }
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.action WHERE \"authorization\" = 'expired'")
+                    == 2)
+        }
+    }
+
+    @Test func `evidence is found from the beginning of time`() async throws {
+        try await DecisionWorld.with(connections: 2) { world in
+            _ = try await world.customer()
+            let evidence = PostgresEvidenceStore(
+                database: world.database, keyEncryption: world.keyEncryption,
+                service: ServiceSubject(
+                    database: world.database, sealer: world.sealer,
+                    keyEncryption: world.keyEncryption, entropy: .openSSL))
+            for text in ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z"] {
+                func query(from: Instant?, to: Instant?) -> EvidenceQuery {
+                    EvidenceQuery(
+                        actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: from,
+                        to: to, limit: 9, after: nil)
+                }
+                let early = Instant(text: text)
+                let since = try await evidence.stored(query(from: early, to: nil)).found
+                #expect(since.count == 1)
+                let before = try await evidence.stored(query(from: nil, to: early)).found
+                #expect(before.isEmpty)
+            }
         }
     }
 

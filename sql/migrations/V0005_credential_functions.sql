@@ -6,6 +6,16 @@ SET search_path = countersign, pg_temp;
 -- One open question per enrolment is looked for by it.
 CREATE INDEX enrolment_authorization_by_enrolment ON enrolment_authorization (enrolment_id);
 
+-- What has no chain of evidence that would show a gap changes only with evidence of its own kind.
+CREATE FUNCTION demand_evidence(entries jsonb, p_kind text, p_subject uuid) RETURNS void
+LANGUAGE plpgsql IMMUTABLE SET search_path = countersign, pg_temp AS $$
+BEGIN
+    IF (entries -> 0 ->> 'kind' = p_kind AND (entries -> 0 ->> 'subject_id')::uuid = p_subject)
+        IS NOT TRUE THEN
+        RAISE EXCEPTION 'a change needs its evidence' USING ERRCODE = 'CS005';
+    END IF;
+END $$;
+
 -- 'begun' or 'too_many_open'; p_open_max bounds the customer's open enrolments. Nothing is believed
 -- yet, so there is no evidence yet.
 CREATE FUNCTION begin_enrolment(p_subject uuid, p_open_max int, p_enrolment uuid, p_kind text,
@@ -209,6 +219,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'lost_race';
     END IF;
+    PERFORM demand_evidence(p_evidence, 'credential.revoked', p_subject);
     PERFORM write_evidence(p_evidence);
     UPDATE credential SET status = 'revoked', revoked_at = p_revoked_at WHERE id = p_credential;
     PERFORM advance_credential(p_credential, p_evidence);
@@ -238,6 +249,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'exists';
     END IF;
+    PERFORM demand_evidence(p_evidence, 'payee.imported', p_subject);
     PERFORM write_evidence(p_evidence);
     UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
     RETURN 'imported';
@@ -263,15 +275,35 @@ BEGIN
         INSERT INTO client_certificate (subject_alternative_name, client_id)
         VALUES (p_subject_alternative_name, p_client);
     END IF;
+    PERFORM demand_evidence(p_evidence, 'client.added', '00000000-0000-0000-0000-000000000000');
     PERFORM write_evidence(p_evidence);
     RETURN 'added';
 END $$;
 
--- Evidence of something that changes no other row: a read by an auditor, the first policy.
+-- Evidence of something that changes no other row: a read by an auditor, the first policy. Nothing
+-- else can be said here: whoever may only read must not be able to tell of decisions, nor to break
+-- somebody's chain with an entry that can never be taken back.
 CREATE FUNCTION record_event(p_evidence jsonb) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
-    SELECT write_evidence(p_evidence);
-$$;
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+DECLARE
+    entry jsonb;
+    leaf jsonb;
+BEGIN
+    FOR entry IN SELECT value FROM jsonb_array_elements(p_evidence) LOOP
+        leaf := convert_from(decode(entry ->> 'leaf', 'hex'), 'UTF8')::jsonb;
+        IF ((entry ->> 'kind' = 'evidence.read' OR entry ->> 'kind' = 'policy.published'
+                AND pg_has_role(session_user, 'countersign_operator', 'MEMBER'))
+            AND entry ->> 'subject_id' = '00000000-0000-0000-0000-000000000000'
+            AND entry ->> 'action_id' IS NULL AND entry ->> 'credential_id' IS NULL
+            AND NOT leaf ?| ARRAY['action', 'credential']
+            AND leaf ->> 'id' = entry ->> 'id' AND leaf ->> 'kind' = entry ->> 'kind'
+            AND leaf ->> 'subject' = entry ->> 'subject_id'
+            AND leaf ->> 'body' = entry ->> 'body_commit') IS NOT TRUE THEN
+            RAISE EXCEPTION 'not an event of the service itself' USING ERRCODE = 'CS007';
+        END IF;
+    END LOOP;
+    PERFORM write_evidence(p_evidence);
+END $$;
 
 -- The data key of events of the service itself, under the zero subject.
 CREATE FUNCTION ensure_service_subject(p_wrapped bytea) RETURNS void

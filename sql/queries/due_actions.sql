@@ -17,4 +17,5 @@ SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
   LEFT JOIN countersign.decision d ON d.action_id = a.id
   LEFT JOIN countersign.credential cr ON cr.id = d.credential_id
   LEFT JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
-       AND p.status = 'active';
+       -- Removed and confirmed anew it cools off anew: the old hold ends before that does.
+       AND p.status = 'active' AND p.usable_at <= clock_timestamp();

@@ -68,7 +68,10 @@ struct OrderJudge: Sendable {
     {
         let userPresent: UInt8 = 0x01
         let userVerified: UInt8 = 0x04
-        guard let client = SignedJSON.decode(clientData), client["type"] == "webauthn.get",
+        // WebAuthn L3 §7.2 step 9 decodes as UTF-8, which takes a byte order mark off.
+        let mark: Bytes = [0xEF, 0xBB, 0xBF]
+        let text = clientData.starts(with: mark) ? Bytes(clientData.dropFirst(3)) : clientData
+        guard let client = SignedJSON.decode(text), client["type"] == "webauthn.get",
             client["challenge"] == .string(Base64.encodeURL(sha256(message).bytes)),
             authenticatorData.count >= 37,
             Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes
