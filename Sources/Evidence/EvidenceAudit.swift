@@ -1,4 +1,4 @@
-package import Countersign
+import Countersign
 
 /// Checks records one after another, and that a key signed only after it was enrolled.
 package struct EvidenceAudit {

@@ -172,7 +172,7 @@ extension DecisionWorld {
             service: ServiceSubject(
                 database: database, sealer: sealer, keyEncryption: keyEncryption,
                 entropy: .openSSL))
-        let (found, _) = try await evidence.records(
+        let (found, _) = try await evidence.stored(
             EvidenceQuery(
                 actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
                 limit: 100_000, after: nil))
