@@ -1,17 +1,21 @@
 // The statements of actions, embedded from sql/queries.
 
 extension Statement {
-    static let loadDecision = Statement(
+    /// All that a decision looks at; the four of a flow are also run by the benchmark.
+    package static let loadDecision = Statement(
         "load_decision", .read, PackageResources.load_decision_sql)
-    static let loadCreation = Statement(
+    /// What a creation looks at.
+    package static let loadCreation = Statement(
         "load_creation", .read, PackageResources.load_creation_sql)
     static let ensureCustomer = Statement(
         "ensure_customer", .write, PackageResources.ensure_customer_sql)
-    static let createAction = Statement(
+    /// Stores an action with its challenge.
+    package static let createAction = Statement(
         "create_action", .write, PackageResources.create_action_sql)
     static let issueChallenge = Statement(
         "issue_challenge", .write, PackageResources.issue_challenge_sql)
-    static let approveAction = Statement(
+    /// The approving transaction.
+    package static let approveAction = Statement(
         "approve_action", .write, PackageResources.approve_action_sql)
     static let rejectAction = Statement(
         "reject_action", .write, PackageResources.reject_action_sql)

@@ -97,11 +97,17 @@ private struct DueAction: Sendable {
         head = ChainHead(length: try row["seq"], leafHash: try row["head"])
         at = try row["now"]
         if let hold = try ActionColumns.hold(row, "hold_until", "hold_rule") {
-            let isGone: Bool = try row["credential_is_gone"]
-            change = isGone ? .cancel(rule: "credential_revoked") : .release(hold)
+            change = try DueAction.refusal(row).map { .cancel(rule: $0) } ?? .release(hold)
         } else {
             change = .expire(expiresAt: try row["expires_at"])
         }
+    }
+
+    /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
+    private static func refusal(_ row: Row) throws(PostgresError) -> String? {
+        if try row["credential_is_gone"] { return "credential_revoked" }
+        if try row["payee_is_gone"] { return "payee_removed" }
+        return nil
     }
 
     var isCancelled: Bool {

@@ -62,9 +62,12 @@ import Testing
             try await progress.rush(customers, payments: 5, through: instances.map { Shift($0) })
             try await bank.audit(await progress.acknowledged)
             #expect(try await bank.count("SELECT count(*) FROM countersign.receipt") == 30)
-            // Nothing failed, so nothing was sent twice: no lease was taken from the other one.
-            #expect(
-                try await bank.count("SELECT max(attempt) FROM countersign.execution_order") == 1)
+            // Where nothing failed, no lease was taken from the other one, and nothing sent twice. On a
+            // busy machine something may fail.
+            let failures = try await instances.asyncMap { try await $0.failedDeliveries() }
+            let attempts = try await bank.count(
+                "SELECT max(attempt) FROM countersign.execution_order")
+            #expect(attempts == 1 || failures.reduce(0, +) > 0)
         }
     }
 
@@ -136,5 +139,16 @@ extension TestBank {
             UPDATE countersign.execution_order SET available_at = clock_timestamp()
              WHERE settled_at IS NULL AND attempt > 0 AND available_at > clock_timestamp()
             """)
+    }
+}
+
+extension ServiceInstance {
+    /// How many attempts at a delivery have settled nothing, as the metrics tell.
+    fileprivate func failedDeliveries() async throws -> Int {
+        let text = String(decoding: try await auditor().get("/metrics").body, as: UTF8.self)
+        let counts = text.matches(
+            of: /deliveries_total\{outcome="(?:retry|queue_failed|lease_lost)"\} ([0-9]+)/)
+        guard counts.count == 3 else { throw Unexpected("the metrics are not as documented") }
+        return counts.reduce(0) { $0 + (Int($1.1) ?? 0) }
     }
 }

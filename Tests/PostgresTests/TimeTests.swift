@@ -66,6 +66,30 @@ import Testing
         }
     }
 
+    @Test func `a held transfer is cancelled at its release when its payee is gone`() async throws {
+        try await DecisionWorld.with(connections: 4) { world in
+            try await world.policy(["{new_credential_cooling_off_s,new_payee}": "259200"])
+            let customer = try await world.customer()
+            try await world.test.sql(
+                "UPDATE countersign.credential SET created_at = clock_timestamp()")
+            let friend = (name: "Ada Byron", iban: "NL91ABNA0417164300")
+            let asked = try await world.ask(try Fixtures.newPayee(payee: friend), customer)
+            _ = try await world.bank.decide(world.command(.approve, asked, customer))
+            let transfer = try await world.ask(
+                try Fixtures.transfer("1.00", payee: friend), customer)
+            _ = try await world.bank.decide(world.command(.approve, transfer, customer))
+            _ = try await world.bank.cancel(asked.id, reason: "the customer called")
+            try await shift(
+                world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+            #expect(try await world.housekeeping.settleDueActions() == 1)
+            #expect(try await world.bank.action(transfer.id)?.execution == .cancelled)
+            #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 0)
+            #expect(try await world.count("SELECT sum(used) FROM countersign.counter") == 0)
+            let faults = try await world.evidenceFaults()
+            #expect(faults == [])
+        }
+    }
+
     @Test func `a payee stays new until its period is over and one transfer was executed`()
         async throws
     {

@@ -3,7 +3,8 @@
 SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
        c.version AS customer_version, a.id AS action_id, a.seq, a.head, a.expires_at,
        a.hold_until, a.hold_rule,
-       coalesce(cr.status <> 'active', false) AS credential_is_gone
+       coalesce(cr.status <> 'active', false) AS credential_is_gone,
+       a.kind = 'transfer' AND p.id IS NULL AS payee_is_gone
   FROM (SELECT id FROM countersign.action
          WHERE "authorization" = 'pending' AND expires_at <= clock_timestamp()
         UNION ALL
@@ -14,4 +15,6 @@ SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
   JOIN countersign.customer c ON c.subject_id = a.subject_id
   JOIN countersign.subject_key k ON k.subject_id = a.subject_id
   LEFT JOIN countersign.decision d ON d.action_id = a.id
-  LEFT JOIN countersign.credential cr ON cr.id = d.credential_id;
+  LEFT JOIN countersign.credential cr ON cr.id = d.credential_id
+  LEFT JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
+       AND p.status = 'active';

@@ -83,6 +83,11 @@ actor Processes {
             text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
+    /// The ID of a server that was started under that name; `nil` when there is none.
+    func id(of name: String) -> Int32? {
+        started.first { $0.name == name }?.process.processIdentifier
+    }
+
     /// Checks that every server that was started still runs.
     ///
     /// - Throws: ``CommandFailure`` that names one that has ended by itself.

@@ -81,13 +81,15 @@ struct Service: Sendable {
             "countersign_http_refusals_total",
             help: "Requests refused before any route, for their framing or size."
         ) { server.refusals }
+        // Without a stream SIGHUP would end the process.
+        let hangups = await signalStream([SIGHUP])
         server.start()
         Log.event(.serviceStarted, .count("port", Int(server.port)))
         await withTaskGroup { group in
             if let worker { group.addTask { await worker.run() } }
             let keeper = Keeper(housekeeping: housekeeping)
             group.addTask { await keeper.run() }
-            group.addTask { await reloadCertificates(of: server) }
+            group.addTask { await reloadCertificates(of: server, at: hangups) }
             await shutdown()
             Log.event(.serviceDraining, .count("in_flight", server.inFlight))
             await server.stop(drain: drain)
@@ -100,8 +102,8 @@ struct Service: Sendable {
 }
 
 /// Reads certificates again at each SIGHUP, until the task is cancelled.
-private func reloadCertificates(of server: HTTPServer) async {
-    for await _ in await signalStream([SIGHUP]) {
+private func reloadCertificates(of server: HTTPServer, at hangups: AsyncStream<Int32>) async {
+    for await _ in hangups {
         do throws(ServerFailure) {
             try server.reloadTLS()
             Log.event(.certificatesReloaded)

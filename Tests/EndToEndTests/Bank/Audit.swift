@@ -13,7 +13,7 @@ extension TestBank {
     /// - Parameters:
     ///   - acknowledged: Every approval that a caller was told of.
     ///   - sourceLocation: Where the test asks.
-    /// - Throws: When one of them cannot be asked.
+    /// - Throws: When the books cannot be read; what they should not say is recorded as an issue.
     func audit(
         _ acknowledged: [Acknowledged], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

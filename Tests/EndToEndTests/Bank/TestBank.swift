@@ -22,13 +22,16 @@ final class TestBank: Sendable {
     /// The database, as a superuser.
     let superuser: ConnectionInfo
     let core: CoreBankingProcess
-    private let started = StartedProcesses()
+    private let started: StartedProcesses
     private let configuration: Configuration
 
     private var configurationFile: String { folder + "/countersign.conf" }
 
-    private init(folder: String, superuser: ConnectionInfo, faults: String) async throws {
+    private init(
+        folder: String, superuser: ConnectionInfo, faults: String, started: StartedProcesses
+    ) async throws {
         self.folder = folder
+        self.started = started
         self.superuser = superuser
         let coreKey = try Ed25519PrivateKey.generate()
         let files = [
@@ -105,7 +108,7 @@ final class TestBank: Sendable {
     ///   - faults: What goes wrong at core banking, as `--faults` takes it.
     ///   - body: The test.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or what keeps the bank from opening.
+    /// - Throws: What `body` throws, or why there is no bank.
     static func open<Result>(
         on superuser: ConnectionInfo, faults: String = "",
         _ body: (TestBank) async throws -> Result
@@ -116,13 +119,14 @@ final class TestBank: Sendable {
             atPath: folder, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let bank = try await TestBank(folder: folder, superuser: superuser, faults: faults)
+        let started = StartedProcesses()
         do {
-            let result = try await body(bank)
-            await bank.started.end()
+            let result = try await body(
+                TestBank(folder: folder, superuser: superuser, faults: faults, started: started))
+            await started.end()
             return result
         } catch {
-            await bank.started.end()
+            await started.end()
             throw error
         }
     }
@@ -133,7 +137,7 @@ final class TestBank: Sendable {
     ///
     /// - Parameter flags: Settings beside those of the file, such as `["--failpoint", "…"]`.
     /// - Returns: The instance, which listens.
-    /// - Throws: When it does not start.
+    /// - Throws: ``ServiceProcess/Failure`` with the end of its log.
     func serve(_ flags: String...) async throws -> ServiceInstance {
         let process = try ServiceProcess(
             "serve-\(await started.number())", ["serve", "--config", configurationFile] + flags,

@@ -73,6 +73,10 @@ final class Stage {
             """)
         let result = try await body()
         try await bank.script("GRANT CONNECT ON DATABASE \(name) TO PUBLIC")
+        // It tries to connect again after a pause, and until then it is unavailable.
+        try await until("the service has its database") {
+            try await HttpMessage("GET", "/readyz").send(to: instance.port).status == 200
+        }
         return result
     }
 
