@@ -53,8 +53,3 @@ extension EnrolmentWorld {
         try await evidence().count { $0.kind == kind.rawValue }
     }
 }
-
-extension JSON {
-    /// A member of base64url.
-    func bytes(_ name: String) -> Bytes? { self[name]?.text.flatMap { Base64.decodeURL($0) } }
-}

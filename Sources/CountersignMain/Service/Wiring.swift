@@ -43,18 +43,11 @@ extension Configuration {
         database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey
     ) throws(ConfigurationError) -> API.Services {
         let party = try relyingParty()
-        let requestOptions: ChallengeIssuer.PasskeyRequestOptions = {
-            challenge, passkeys, lifetime in
-            RequestOptions(
-                relyingParty: party, challenge: challenge.bytes, timeout: lifetime,
-                allow: passkeys.map { CredentialDescriptor(id: $0, transports: []) }
-            ).json
-        }
         let proofs = CustomerProofVerifier(relyingParty: party)
         let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
         let issuer = ChallengeIssuer(
             audience: party.id, entropy: .openSSL, sha256: .openSSL,
-            requestOptions: requestOptions)
+            requestOptions: party.requestOptions)
         func actions(in store: some ActionStore & ActionReader) -> any ActionService {
             Actions(store: store, verifier: proofs, issuer: issuer, sha256: .openSSL)
         }
@@ -64,15 +57,8 @@ extension Configuration {
             verifier: proofs,
             issuer: EnrolmentIssuer(
                 audience: party.id, entropy: .openSSL, sha256: .openSSL,
-                creationOptions: { challenge, handle, label, exclude, lifetime in
-                    CreationOptions(
-                        relyingParty: party, userHandle: handle,
-                        userName: label.isEmpty ? party.name : label, challenge: challenge.bytes,
-                        timeout: lifetime,
-                        exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }
-                    ).json
-                }, requestOptions: requestOptions), sha256: .openSSL,
-            identityToken: try identityKey()?.tokenReader,
+                creationOptions: party.creationOptions, requestOptions: party.requestOptions),
+            sha256: .openSSL, identityToken: try identityKey()?.tokenReader,
             firstEnrolment: firstEnrolment)
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
@@ -164,6 +150,30 @@ extension Configuration {
                 slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
             deliver: { await link.deliver($0) }, sleep: { await pause($0) },
             report: { outcomes.note($0) })
+    }
+}
+
+extension WebAuthn.RelyingParty {
+    /// Asks the client of a customer to sign with one of these passkeys.
+    fileprivate var requestOptions: ChallengeIssuer.PasskeyRequestOptions {
+        { challenge, passkeys, lifetime in
+            RequestOptions(
+                relyingParty: self, challenge: challenge.bytes, timeout: lifetime,
+                allow: passkeys.map { CredentialDescriptor(id: $0, transports: []) }
+            ).json
+        }
+    }
+
+    /// Asks the client of a customer to make a passkey.
+    fileprivate var creationOptions: EnrolmentIssuer.PasskeyCreationOptions {
+        { challenge, handle, label, exclude, lifetime in
+            CreationOptions(
+                relyingParty: self, userHandle: handle,
+                userName: label.isEmpty ? name : label, challenge: challenge.bytes,
+                timeout: lifetime,
+                exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }
+            ).json
+        }
     }
 }
 
