@@ -32,9 +32,10 @@ struct ActionColumns {
     /// The action with the content that the columns hold, or another one where they hold none.
     ///
     /// - Throws: ``PostgresError/malformedColumn(_:)`` when there is no content at all.
-    func action(orContent substitute: ActionContent? = nil) throws(PostgresError) -> RecordedAction
-    {
-        guard let content = content ?? substitute else { throw .malformedColumn("content") }
+    func action(
+        orContent substitute: @autoclosure () -> ActionContent? = nil
+    ) throws(PostgresError) -> RecordedAction {
+        guard let content = content ?? substitute() else { throw .malformedColumn("content") }
         return RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
             policyVersion: policyVersion, authorization: authorization, execution: execution,

@@ -5,8 +5,8 @@ extension DecisionContext {
     init(_ row: Row, policy: Policy) throws(PostgresError) {
         let columns = try ActionColumns(row)
         let challenge = try Challenge(loaded: row)
-        let signed = challenge.flatMap { SignedMessage(decoding: $0.approveMessage)?.content }
-        let action = try columns.action(orContent: signed)
+        let action = try columns.action(
+            orContent: challenge.flatMap { SignedMessage(decoding: $0.approveMessage)?.content })
         let at: Instant = try row["now"]
         let credential = try RegisteredCredential(loaded: row)
         self.init(

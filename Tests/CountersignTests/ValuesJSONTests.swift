@@ -52,6 +52,18 @@ import Testing
         #expect(CanonicalJSON.decode(Bytes(expected.utf8)) == ["a": text])
     }
 
+    /// Text without anything to escape is copied as it is; each of these alone must keep it from that.
+    @Test(arguments: [UInt8](0..<0x20) + [0x22, 0x5C])
+    func `escapes each character that has to be, also when it is the only one`(
+        unit: UInt8
+    ) {
+        let scalar = Unicode.Scalar(unit)
+        let bytes = CanonicalJSON.encode(["a": "x\(scalar)y"])
+        #expect(bytes.count { $0 == UInt8(ascii: "\\") } == (scalar == "\\" ? 2 : 1))
+        #expect(!bytes.contains { $0 < 0x20 })
+        #expect(CanonicalJSON.decode(bytes) == ["a": "x\(scalar)y"])
+    }
+
     @Test(arguments: [
         "", "{", "}", "{}{}", "{} ", " {}", "[]", "null", #""a""#, #"{"a"}"#, #"{"a":}"#,
         #"{"a":1}"#, #"{"a":null}"#, #"{"a":true}"#, #"{"a":[]}"#, #"{"a":{}}"#, #"{"a":"b",}"#,

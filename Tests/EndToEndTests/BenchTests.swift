@@ -4,7 +4,7 @@ import Testing
 
 @testable import CountersignMain
 
-@Suite struct `Percentiles` {
+@Suite struct `Percentiles of latencies` {
     @Test func `are values that were measured, by nearest rank`() {
         let percentiles = Percentiles((1...100).reversed())
         #expect(percentiles.p50 == 50)

@@ -116,8 +116,10 @@ END $$;
 SELECT ensure_evidence_partitions(3);
 
 -- Writes the entries of one transaction: a JSON array of objects whose bytes are hexadecimal.
+-- Not LANGUAGE sql: a function of that language is parsed and planned anew at every call.
 CREATE FUNCTION write_evidence(entries jsonb) RETURNS void
-LANGUAGE sql SET search_path = countersign, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = countersign, pg_temp AS $$
+BEGIN
     INSERT INTO evidence (id, kind, action_id, subject_id, credential_id, leaf, body_commit)
     SELECT e.id, e.kind, e.action_id, e.subject_id, e.credential_id,
            decode(e.leaf, 'hex'), decode(e.body_commit, 'hex')
@@ -129,7 +131,7 @@ LANGUAGE sql SET search_path = countersign, pg_temp AS $$
            decode(e.ciphertext, 'hex')
       FROM jsonb_to_recordset(entries)
            AS e (id uuid, subject_id uuid, salt text, nonce text, ciphertext text);
-$$;
+END $$;
 
 -- The last entry of an action among those just written, and how many there were: the new head.
 CREATE FUNCTION action_head_of(entries jsonb, action uuid,

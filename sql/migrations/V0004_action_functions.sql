@@ -11,10 +11,12 @@ SET search_path = countersign, pg_temp;
 CREATE FUNCTION decision_age_max() RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT interval '10 seconds' $$;
 
 -- The newest policy whose time has come.
-CREATE FUNCTION active_policy_version() RETURNS int LANGUAGE sql VOLATILE
+CREATE FUNCTION active_policy_version() RETURNS int LANGUAGE plpgsql VOLATILE
 SET search_path = countersign, pg_temp AS $$
-    SELECT version FROM policy WHERE active_from <= clock_timestamp() ORDER BY version DESC LIMIT 1
-$$;
+BEGIN
+    RETURN (SELECT version FROM policy WHERE active_from <= clock_timestamp()
+             ORDER BY version DESC LIMIT 1);
+END $$;
 
 -- Whether the stored message still says what the stored action says, member by member. The service
 -- checks the same when it loads; this repeats it under the locks of the deciding transaction.

@@ -29,6 +29,18 @@ package enum CanonicalJSON {
 
     static func append(_ text: String, to out: inout Bytes) {
         out.append(UInt8(ascii: "\""))
+        // Nearly all text is copied as it is, and evidence is long.
+        if text.utf8.allSatisfy({
+            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }) {
+            out += text.utf8
+        } else {
+            appendEscaped(text, to: &out)
+        }
+        out.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscaped(_ text: String, to out: inout Bytes) {
         for unit in text.utf8 {
             switch unit {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), unit]
@@ -41,7 +53,6 @@ package enum CanonicalJSON {
             default: out.append(unit)
             }
         }
-        out.append(UInt8(ascii: "\""))
     }
 }
 

@@ -14,8 +14,8 @@ struct MemoryVerdict: Sendable, Equatable {
     let flows: Int
     let isFlat: Bool
 
-    /// More than the allocator's own coming and going, and at 50,000 flows 84 bytes each: less than
-    /// anything that a flow could leave behind.
+    /// More than the allocator's own coming and going, and over 50,000 flows 84 bytes each: less than
+    /// any request, message or answer that a flow could leave behind.
     static let growthKiBMax = 4096
 
     /// - Returns: `nil` for fewer than three samples, of which the first is that of a cold service.
