@@ -14,6 +14,7 @@ extension Command {
         ],
         check: { configuration throws(ConfigurationError) in try configuration.checkService() }
     ) { invocation in
+        refuseCoreDumps()
         // Before anything is started, so that no signal finds its default action.
         let signals = await signalStream([SIGTERM, SIGINT])
         let service = try Service(invocation.configuration)
