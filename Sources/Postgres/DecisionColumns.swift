@@ -5,12 +5,17 @@ extension DecisionContext {
     init(_ row: Row, policy: Policy) throws(PostgresError) {
         let columns = try ActionColumns(row)
         let challenge = try Challenge(loaded: row)
+        let told: Bytes? = try row["told_message"]
+        let toldContent = told.flatMap { SignedMessage(decoding: $0)?.content }
         let action = try columns.action(
-            orContent: challenge.flatMap { SignedMessage(decoding: $0.approveMessage)?.content })
+            orContent: challenge.flatMap { SignedMessage(decoding: $0.approveMessage)?.content }
+                ?? toldContent)
         let at: Instant = try row["now"]
         let credential = try RegisteredCredential(loaded: row)
         self.init(
-            at: at, action: action, actionIsIntact: columns.content != nil,
+            at: at, action: action,
+            actionIsIntact: columns.content != nil
+                && (told == nil || toldContent == columns.content),
             actionFailures: try row["action_failures"], challenge: challenge,
             customer: try CustomerStanding(row),
             credential: credential, decision: try RecordedDecision(loaded: row, action),

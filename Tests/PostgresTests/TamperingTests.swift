@@ -44,6 +44,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["payee_name = 'Mallory'", "currency = 'no currency'"])
+    func `no other question is asked about an edited action`(edit: String) async throws {
+        try await DecisionWorld.with(connections: 4) { world in
+            let customer = try await world.customer()
+            let asked = try await world.ask(try Fixtures.transfer(), customer)
+            try await tamper(world, edit, asked.id)
+            guard
+                case .refused(.authenticationFailed) = try await world.bank.issueChallenge(
+                    for: asked.id)
+            else {
+                Issue.record("the customer would be asked to sign the edit")
+                return
+            }
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'tamper.detected'") == 1
+            )
+        }
+    }
+
     @Test func `an edited message is refused even when the customer signs the edit`() async throws {
         try await DecisionWorld.with(connections: 4) { world in
             let customer = try await world.customer()

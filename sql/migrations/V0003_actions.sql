@@ -92,6 +92,7 @@ CREATE TABLE challenge (
     CONSTRAINT challenge_lifetime CHECK (expires_at <= created_at + interval '600 seconds'),
     CONSTRAINT challenge_messages_differ CHECK (approve_message <> reject_message)
 );
+CREATE INDEX challenge_by_action ON challenge (action_id, created_at);
 CREATE UNIQUE INDEX challenge_one_live ON challenge (action_id) WHERE state = 'live';
 
 -- One per action, for ever.

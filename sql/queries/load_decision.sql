@@ -18,7 +18,7 @@ SELECT clock.now,
            AS execution,
        a.hold_until, a.hold_rule, a.created_at, a.expires_at, a.failures AS action_failures,
        a.seq AS action_seq, a.head AS action_head,
-       ch.id AS challenge_id, ch.state AS challenge_state, ch.failures AS challenge_failures,
+       told.approve_message AS told_message, ch.id AS challenge_id, ch.state AS challenge_state, ch.failures AS challenge_failures,
        ch.nonce, ch.approve_message, ch.reject_message, ch.created_at AS challenge_created_at,
        ch.expires_at AS challenge_expires_at,
        cr.id AS credential_id, cr.kind AS credential_kind, cr.status AS credential_status,
@@ -37,6 +37,11 @@ SELECT clock.now,
   JOIN countersign.customer c ON c.subject_id = a.subject_id
   JOIN countersign.subject_key k ON k.subject_id = a.subject_id
   LEFT JOIN countersign.challenge ch ON ch.id = $2 AND ch.action_id = a.id
+  -- Without a challenge in the request, what the customer was first asked tells whether the action
+  -- is still the one that was asked about.
+  LEFT JOIN LATERAL (SELECT c1.approve_message FROM countersign.challenge c1
+                      WHERE c1.action_id = a.id AND $2::uuid IS NULL
+                      ORDER BY c1.created_at LIMIT 1) told ON true
   LEFT JOIN countersign.credential cr
        ON cr.subject_id = a.subject_id AND (cr.id = $3 OR cr.passkey_id = $4)
   LEFT JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account

@@ -36,7 +36,10 @@ package struct IssueChallenge<Store: ActionStore>: Sendable {
             {
                 return .refused(refusal)
             }
-            guard context.actionIsIntact else { return .refused(.authenticationFailed) }
+            guard context.actionIsIntact else {
+                _ = try await store.commit(.tampered, on: context)
+                return .refused(.authenticationFailed)
+            }
             let rules = context.policy.rules
             let issued = issuer.issue(
                 for: context.action, at: context.at, rules: rules,
