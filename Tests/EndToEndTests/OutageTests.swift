@@ -146,9 +146,9 @@ extension ServiceInstance {
     /// How many attempts at a delivery have settled nothing, as the metrics tell.
     fileprivate func failedDeliveries() async throws -> Int {
         let text = String(decoding: try await auditor().get("/metrics").body, as: UTF8.self)
+        // A series that has counted nothing is not there.
         let counts = text.matches(
             of: /deliveries_total\{outcome="(?:retry|queue_failed|lease_lost)"\} ([0-9]+)/)
-        guard counts.count == 3 else { throw Unexpected("the metrics are not as documented") }
         return counts.reduce(0) { $0 + (Int($1.1) ?? 0) }
     }
 }

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `that end by themselves are missed`() async throws {
         try await withProcesses { processes, _ in
-            _ = try await processes.serve("server", server("sleep 0.2"))
+            _ = try await processes.serve("server", server("sleep 3"))
             await #expect(throws: CommandFailure.self) {
                 while true {
                     try await processes.requireServers()
