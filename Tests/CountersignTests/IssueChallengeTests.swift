@@ -79,6 +79,21 @@ extension ChallengeOutcome {
                 == .authenticationFailed)
     }
 
+    @Test func `is refused for tampering only once that is on record`() async throws {
+        let asked = try bank.ask(try Fixtures.transfer())
+        bank.store.change {
+            $0.actions[asked.action.id]?.isIntact = false
+            $0.faults = [.lostRace]
+        }
+        #expect(
+            try await bank.issueChallenge(for: asked.action.id).refusal
+                == .authenticationFailed)
+        let written = bank.store.now.rulings.count { ruling in
+            if case .tampered = ruling { true } else { false }
+        }
+        #expect(written == 2)
+    }
+
     @Test func `has bounded races and open challenges`() async throws {
         let asked = try bank.ask(try Fixtures.transfer())
         bank.store.change { $0.faults = [.lostRace, .lostRace] }

@@ -37,7 +37,8 @@ package struct IssueChallenge<Store: ActionStore>: Sendable {
                 return .refused(refusal)
             }
             guard context.actionIsIntact else {
-                _ = try await store.commit(.tampered, on: context)
+                // Told only once it is on record: after a lost race nothing was written.
+                guard case .done = try await store.commit(.tampered, on: context) else { continue }
                 return .refused(.authenticationFailed)
             }
             let rules = context.policy.rules
