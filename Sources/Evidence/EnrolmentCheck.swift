@@ -1,6 +1,5 @@
 import Countersign
 import Crypto
-import FoundationEssentials
 
 extension EvidenceVerifier {
     /// Checks again that whoever enrolled a key possessed it.
@@ -24,11 +23,7 @@ extension EvidenceVerifier {
             else { throw .signature }
             return .signatureVerified
         case .passkey:
-            guard let clientData = proof.bytes("client_data_json"),
-                let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
-                data["type"]?.text == "webauthn.create",
-                data.bytes("challenge") == sha256(message).bytes
-            else { throw .challenge }
+            _ = try clientData(of: proof, "webauthn.create", over: message)
             return .intact
         case nil: throw .signature
         }

@@ -1,6 +1,5 @@
 package import Countersign
 internal import Crypto
-internal import FoundationEssentials
 
 /// What is wrong with a stored record; the raw value is what `evidence verify` prints.
 package enum EvidenceFault: String, Error, Sendable {
@@ -61,7 +60,7 @@ package struct EvidenceVerifier: Sendable {
         else { throw .columns }
         if record.body == nil { throw .erased }
         guard let bytes = record.openBody(with: keyEncryption),
-            let body = try? JSONDecoder().decode(JSON.self, from: Data(bytes))
+            let body = JSON(recorded: bytes)
         else { throw .body }
         if leaf.kind == EvidenceKind.credentialEnrolled.rawValue {
             return (try verifyPossession(body), body)
@@ -101,17 +100,24 @@ package struct EvidenceVerifier: Sendable {
     private func passkeyBytes(
         _ assertion: JSON, _ message: Bytes, audience: String
     ) throws(EvidenceFault) -> Bytes {
-        guard let clientData = assertion.bytes("client_data_json"),
-            let data = try? JSONDecoder().decode(JSON.self, from: Data(clientData)),
-            data["type"]?.text == "webauthn.get",
-            data.bytes("challenge") == sha256(message).bytes
-        else { throw .challenge }
+        let clientData = try clientData(of: assertion, "webauthn.get", over: message)
         guard let authenticatorData = assertion.bytes("authenticator_data"),
             authenticatorData.count >= 37,
             Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes,
             authenticatorData[32] & Self.userFlags == Self.userFlags
         else { throw .authenticator }
         return authenticatorData + sha256(clientData).bytes
+    }
+
+    /// The client's data of an answer, after it is known to be one of that type to this message.
+    func clientData(
+        of answer: JSON, _ type: String, over message: Bytes
+    ) throws(EvidenceFault) -> Bytes {
+        guard let clientData = answer.bytes("client_data_json"),
+            let data = JSON(recorded: clientData), data["type"]?.text == type,
+            data.bytes("challenge") == sha256(message).bytes
+        else { throw .challenge }
+        return clientData
     }
 
     /// Checks that records continue the chains they name, without a gap and without a fork.

@@ -9,7 +9,7 @@ package struct Housekeeping: Sendable {
     private let sealer: EvidenceSealer
 
     /// Actions that are looked at in one round.
-    private static var batchMax: Int { 100 }
+    package static var batchMax: Int { 100 }
 
     package init(database: Database, sealer: EvidenceSealer) {
         self.database = database

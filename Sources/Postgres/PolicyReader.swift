@@ -1,5 +1,5 @@
 import Countersign
-import FoundationEssentials
+import Evidence
 
 /// Reads policy documents. A published document never changes, so what was read of one is kept by the
 /// digest of its bytes; which one is in force is still asked of the database every time.
@@ -22,7 +22,7 @@ final class PolicyReader: Sendable {
     private func rules(_ row: Row, _ digest: Digest) throws(PostgresError) -> PolicyRules {
         if let known = read.withLock({ $0[digest] }) { return known }
         let document: Bytes = try row["policy_document"]
-        guard let json = try? JSONDecoder().decode(JSON.self, from: Data(document)),
+        guard let json = JSON(recorded: document),
             let rules = try? PolicyRules(document: json)
         else { throw .malformedColumn("policy_document") }
         read.withLock { $0[digest] = rules }

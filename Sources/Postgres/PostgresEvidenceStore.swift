@@ -1,6 +1,5 @@
 package import Countersign
 package import Evidence
-internal import FoundationEssentials
 
 /// Reads evidence for auditors; every reading is recorded before it is answered.
 package struct PostgresEvidenceStore: EvidenceService {
@@ -92,9 +91,7 @@ package struct PostgresEvidenceStore: EvidenceService {
     /// A stored record as the API shows it, with its decrypted body.
     package func opened(_ found: Found) -> EvidenceRecord {
         let record = found.record
-        let body = record.openBody(with: keyEncryption).flatMap {
-            try? JSONDecoder().decode(JSON.self, from: Data($0))
-        }
+        let body = record.openBody(with: keyEncryption).flatMap { JSON(recorded: $0) }
         return EvidenceRecord(
             id: record.id, kind: record.kind,
             at: EvidenceLeaf(decoding: record.leaf)?.at ?? record.recordedAt,

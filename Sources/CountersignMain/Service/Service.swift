@@ -128,7 +128,7 @@ private struct Keeper: Sendable {
                 if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
                 round += 1
                 // A full batch means that more may be due.
-                if try await housekeeping.settleDueActions() >= 100 { continue }
+                if try await housekeeping.settleDueActions() >= Housekeeping.batchMax { continue }
             } catch {
                 Log.event(.sweepFailed)
             }
