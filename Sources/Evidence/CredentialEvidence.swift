@@ -16,7 +16,7 @@ package enum CredentialEvidence {
             .init("message", .string(Base64.encodeURL(context.enrolment.message))),
             .init("proof", credential.command.offered.evidence),
             .init("attestation", recorded.attestation.evidence),
-            .init("assurance", .optional(recorded.assurance)),
+            .init("assurance", .string(recorded.assurance.rawValue)),
             .init("backup_eligible", .bool(recorded.backupEligible)),
             .init("backup_state", .bool(recorded.backupState)),
             .init("enrolled_at", .string(recorded.createdAt.text)),
@@ -124,9 +124,13 @@ package enum CredentialEvidence {
     }
 }
 
-extension RecordedCredential.Attestation {
+extension Attestation {
+    /// What was made of the statement, whose bytes are in the proof.
     fileprivate var evidence: JSON {
-        ["verdict": .string(verdict), "format": .optional(format)]
+        [
+            "verdict": .string(verdict.rawValue), "format": .optional(format), "facts": facts,
+            "profiles": .array(profiles.map { .string($0.rawValue) }),
+        ]
     }
 }
 
@@ -139,12 +143,19 @@ extension OfferedCredential {
                 "kind": .string(CredentialKind.deviceKey.rawValue),
                 "public_key": .string(offered.publicKey),
                 "signature": .string(Base64.encodeURL(offered.signature)),
+                "signature_format": .string(offered.signatureFormat.rawValue),
                 "platform": .optional(offered.platform?.text),
                 "attestation": offered.attestation.map { attestation in
                     [
                         "format": .string(attestation.format),
                         "certificates": .array(
                             attestation.certificates.map { .string(Base64.encodeURL($0)) }),
+                        "app_attest": attestation.appAttest.map { statement in
+                            [
+                                "object": .string(Base64.encodeURL(statement.object)),
+                                "key_id": .string(Base64.encodeURL(statement.keyID)),
+                            ]
+                        } ?? .null,
                     ]
                 } ?? .null,
             ]

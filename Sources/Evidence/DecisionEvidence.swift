@@ -151,11 +151,12 @@ extension UnverifiedAssertion {
     /// The assertion's bytes as they came, in base64url.
     package var evidence: JSON {
         switch self {
-        case .deviceKey(let credential, let signature):
+        case .deviceKey(let credential, let signature, let appAttest):
             [
                 "kind": .string(CredentialKind.deviceKey.rawValue),
                 "credential_id": .string(credential.text),
                 "signature": .string(Base64.encodeURL(signature)),
+                "app_attest": .optional(appAttest.map(Base64.encodeURL)),
             ]
         case .passkey(let passkey):
             [

@@ -76,10 +76,9 @@ extension RecordedCredential {
             usableAt: rules.usableAt(createdAt: createdAt, now: try row["now"]),
             revokedAt: try row["revoked_at"],
             attestation: Attestation(
-                verdict: try row["attestation_verdict"], format: try row["attestation_format"]),
-            backupEligible: try row["backup_eligible"], backupState: try row["backup_state"],
-            // No attestation is verified yet that would let more be said.
-            assurance: kind.unattestedAssurance)
+                verdict: try word("attestation_verdict", row, AttestationVerdict.init),
+                format: try row["attestation_format"]),
+            backupEligible: try row["backup_eligible"], backupState: try row["backup_state"])
     }
 }
 
@@ -138,10 +137,10 @@ extension CredentialReference {
 }
 
 extension VerifiedAssertion {
-    /// As the column holds it; a device key counts nothing.
+    /// As the column holds it: a passkey's own count, or the counter of App Attest beside a device key.
     var signCount: Int64 {
         switch self {
-        case .deviceKey: 0
+        case .deviceKey(let counter): Int64(counter ?? 0)
         case .passkey(let count, _, _): Int64(count)
         }
     }

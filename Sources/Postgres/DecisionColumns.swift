@@ -34,7 +34,7 @@ extension RegisteredCredential {
         let publicKey: Bytes = try row["public_key"]
         let stored: StoredCredential
         switch kind {
-        case .deviceKey: stored = .deviceKey(id: id, key: publicKey)
+        case .deviceKey: stored = .deviceKey(StoredDeviceKey(id: id, key: publicKey))
         case .passkey:
             let count: Int64 = try row["sign_count"]
             guard let signCount = UInt32(exactly: count) else {

@@ -185,7 +185,7 @@ private struct ProofColumns {
 
     init(_ signed: SignedRuling) {
         switch signed.assertion {
-        case .deviceKey(_, let signature):
+        case .deviceKey(_, let signature, _):
             self.signature = signature
             clientDataJSON = nil
             authenticatorData = nil

@@ -111,7 +111,7 @@ extension NewCredential {
     /// The new row's columns by name; what the enrolment says is taken from its own row.
     fileprivate var columns: JSON {
         let attestation: JSON = [
-            "verdict": .string(recorded.attestation.verdict),
+            "verdict": .string(recorded.attestation.verdict.rawValue),
             "format": .optional(recorded.attestation.format),
         ]
         var platform: String?

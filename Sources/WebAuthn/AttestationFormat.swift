@@ -11,14 +11,6 @@ package enum AttestationFormat: String, Hashable, Sendable {
     case packed
 }
 
-/// What a verified attestation proves about the authenticator.
-package enum AttestationType: String, Hashable, Sendable {
-    /// Nothing.
-    case absent = "none"
-    /// Nothing but the possession of the credential's own private key.
-    case selfSigned = "self"
-}
-
 /// Everything that a statement makes its claim about.
 struct AttestationClaim {
     let authenticatorData: AuthenticatorData
@@ -31,14 +23,15 @@ extension AttestationFormat {
     /// Steps 21 and 22 of registration: the format's own procedure.
     func verify(
         _ statement: CBOR, of claim: AttestationClaim
-    ) throws(VerificationFailure) -> AttestationType {
+    ) throws(VerificationFailure) -> AttestationVerdict {
         switch self {
         case .noAttestation: try Self.verifyNone(statement)
         case .packed: try Self.verifyPacked(statement, of: claim)
         }
     }
 
-    private static func verifyNone(_ statement: CBOR) throws(VerificationFailure) -> AttestationType
+    private static func verifyNone(_ statement: CBOR) throws(VerificationFailure)
+        -> AttestationVerdict
     {
         guard statement == .map([]) else { throw .attestationStatementMalformed }
         return .absent
@@ -46,7 +39,7 @@ extension AttestationFormat {
 
     private static func verifyPacked(
         _ statement: CBOR, of claim: AttestationClaim
-    ) throws(VerificationFailure) -> AttestationType {
+    ) throws(VerificationFailure) -> AttestationVerdict {
         guard let algorithm = statement["alg"]?.integer, let signature = statement["sig"]?.bytes,
             // ECDAA was taken out of the standard; a statement with its key is of no known kind.
             statement["ecdaaKeyId"] == nil

@@ -13,10 +13,12 @@ package struct CustomerProofVerifier: AssertionVerifier {
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {
         switch (assertion, credential) {
-        case (.deviceKey(let claimed, let signature), .deviceKey(let id, let key)):
-            guard claimed == id else { throw .credentialUnknown }
-            try DeviceKeyVerifier.verify(signature: signature, over: message, key: key)
-            return .deviceKey
+        case (.deviceKey(let claimed, let signature, let appAttest), .deviceKey(let stored)):
+            guard claimed == stored.id else { throw .credentialUnknown }
+            try DeviceKeyVerifier.verify(signature: signature, over: message, key: stored.key)
+            // An extra proof that cannot be checked must not look as if it had been.
+            guard appAttest == nil else { throw .appAttestUnexpected }
+            return .deviceKey()
         case (.passkey(let assertion), .passkey(let passkey)):
             // The challenge that the customer's authenticator signs is the digest of the message.
             let verified = try AssertionCeremony.verify(

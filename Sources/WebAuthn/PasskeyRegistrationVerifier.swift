@@ -4,7 +4,7 @@ import Crypto
 /// New keys of both kinds, under the service's policy.
 extension CustomerProofVerifier: RegistrationVerifier {
     package func verify(
-        _ offered: OfferedCredential, over message: Bytes
+        _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         switch offered {
         case .deviceKey(let offered): try verify(offered, over: message)
@@ -26,8 +26,8 @@ extension CustomerProofVerifier: RegistrationVerifier {
         }
         // No format of device attestation is verified yet. What came is kept with the evidence, and
         // is said to be what it is: not looked at.
-        let attestation = RecordedCredential.Attestation(
-            verdict: offered.attestation == nil ? "none" : "unverified",
+        let attestation = Attestation(
+            verdict: offered.attestation == nil ? .absent : .unverified,
             format: offered.attestation?.format)
         return VerifiedRegistration(publicKey: key.spki, attestation: attestation, passkey: nil)
     }
@@ -45,8 +45,8 @@ extension CustomerProofVerifier: RegistrationVerifier {
         }
         return VerifiedRegistration(
             publicKey: made.publicKey.spki,
-            attestation: RecordedCredential.Attestation(
-                verdict: made.attestationType.rawValue, format: made.attestationFormat.rawValue),
+            attestation: Attestation(
+                verdict: made.attestationType, format: made.attestationFormat.rawValue),
             passkey: VerifiedRegistration.Passkey(
                 credentialID: made.credentialID, signCount: made.signCount,
                 backupEligible: made.backupEligible, backupState: made.backupState))

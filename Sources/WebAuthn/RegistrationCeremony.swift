@@ -20,7 +20,7 @@ package struct RegisteredPasskey: Hashable, Sendable {
     /// The form of the statement.
     package let attestationFormat: AttestationFormat
     /// What the statement proved.
-    package let attestationType: AttestationType
+    package let attestationType: AttestationVerdict
     /// As it came: kept as evidence, and to be judged again when trust in a model changes.
     package let attestationObject: Bytes
     /// Hints for later requests, not facts.

@@ -31,7 +31,7 @@ import Testing
         guard let other, one.bytes != other.bytes else {
             return .deviating("one message for two actions")
         }
-        guard case .deviceKey(_, let signature) = try phone.sign(one.bytes) else {
+        guard case .deviceKey(_, let signature, _) = try phone.sign(one.bytes) else {
             return .deviating("no signature")
         }
         let pem = phone.publicKeyPEM

@@ -155,8 +155,8 @@ import Testing
         let credential = RecordedCredential(
             id: Fixtures.id(3), customerID: try CustomerID("c-1001"), kind: .deviceKey,
             status: .active, label: "", createdAt: Fixtures.at, usableAt: nil, revokedAt: nil,
-            attestation: .init(verdict: "none", format: nil), backupEligible: false,
-            backupState: false, assurance: nil)
+            attestation: .init(verdict: .absent, format: nil), backupEligible: false,
+            backupState: false)
         return RevocationContext(
             at: Fixtures.at + Seconds(1),
             credential: isRevoked ? credential.revoked(at: Fixtures.at) : credential,

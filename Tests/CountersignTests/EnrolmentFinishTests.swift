@@ -11,7 +11,7 @@ import Testing
         #expect(credential.createdAt == Fixtures.at)
         #expect(credential.usableAt == Fixtures.at + Seconds(10_800))
         #expect(credential.label == "Phone" && credential.status == .active)
-        #expect(credential.assurance == "biometric-claimed")
+        #expect(credential.assurance == .biometricClaimed)
         #expect(!credential.backupEligible && !credential.backupState)
         guard case .credential(let vouching)? = store.now.enrolled.first?.vouching else {
             Issue.record("nobody vouched")

@@ -119,12 +119,12 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {
-        guard case .deviceKey(_, Self.good) = assertion else { throw .signatureInvalid }
-        return .deviceKey
+        guard case .deviceKey(_, Self.good, _) = assertion else { throw .signatureInvalid }
+        return .deviceKey()
     }
 
     func verify(
-        _ offered: OfferedCredential, over message: Bytes
+        _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         guard case .deviceKey(let offered) = offered else {
             throw .proof(.attestationFormatUnsupported)
@@ -134,7 +134,7 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
         }
         guard offered.signature == Self.good else { throw .proof(.signatureInvalid) }
         return VerifiedRegistration(
-            publicKey: key, attestation: .init(verdict: "none", format: nil), passkey: nil)
+            publicKey: key, attestation: .init(verdict: .absent, format: nil), passkey: nil)
     }
 }
 
@@ -191,7 +191,7 @@ struct FinishCase {
                     isSpent: authorizationIsSpent, keyDigest: question.keyDigest) : nil,
             voucher: RegisteredCredential(
                 id: Self.voucherID, kind: .deviceKey, isActive: voucherIsActive,
-                stored: .deviceKey(id: Self.voucherID, key: []), publicKey: [],
+                stored: .deviceKey(StoredDeviceKey(id: Self.voucherID, key: [])), publicKey: [],
                 createdAt: Fixtures.at, evidenceID: Fixtures.id(6)),
             voucherHead: ChainHead(length: 1, leafHash: nil), possession: possession, passkeys: [])
     }

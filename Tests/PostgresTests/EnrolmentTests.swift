@@ -22,8 +22,8 @@ import WebAuthn
             let credential = try #require(outcome.credential)
             #expect(credential.kind == .deviceKey && credential.status == .active)
             #expect(credential.label == "Phone")
-            #expect(credential.attestation == .init(verdict: "unverified", format: "android-key"))
-            #expect(credential.assurance == "biometric-claimed")
+            #expect(credential.attestation == .init(verdict: .unverified, format: "android-key"))
+            #expect(credential.assurance == .biometricClaimed)
             #expect(credential.usableAt == credential.createdAt + Seconds(43_200))
             let listed = try await world.service().credentials(of: customer)
             #expect(listed.map(\.json) == [credential.json])
@@ -70,9 +70,9 @@ import WebAuthn
                 offer.id, customer, .passkey(registration),
                 .scaToken(try await world.token(offer.id, customer, key: first.key.publicKey.spki)))
             let credential = try #require(enrolled.credential)
-            #expect(credential.attestation == .init(verdict: "none", format: "none"))
+            #expect(credential.attestation == .init(verdict: .absent, format: "none"))
             #expect(credential.backupEligible && credential.backupState)
-            #expect(credential.assurance == "uv-unspecified")
+            #expect(credential.assurance == .userVerificationUnspecified)
 
             // The second is offered the same user handle and excludes the first.
             let second = try SoftwareAuthenticator.create(

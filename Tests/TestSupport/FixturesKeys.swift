@@ -75,7 +75,7 @@ package struct TestPhone: Sendable {
         case .deviceKey:
             RegisteredCredential(
                 id: deviceKeyID, kind: kind, isActive: isActive,
-                stored: .deviceKey(id: deviceKeyID, key: key.publicKey.spki),
+                stored: .deviceKey(StoredDeviceKey(id: deviceKeyID, key: key.publicKey.spki)),
                 publicKey: key.publicKey.spki, createdAt: createdAt, evidenceID: Fixtures.id(30))
         case .passkey:
             RegisteredCredential(

@@ -32,15 +32,16 @@ import WebAuthn
     @Test func `a device key signs the message itself`() throws {
         let fixture = try Fixture()
         let key = try P256PrivateKey.generate()
-        let stored = StoredCredential.deviceKey(id: credential, key: key.publicKey.spki)
+        let stored = StoredCredential.deviceKey(
+            StoredDeviceKey(id: credential, key: key.publicKey.spki))
         let proof = UnverifiedAssertion.deviceKey(
             credential: credential, signature: try key.sign(message))
         #expect(refusal(fixture, proof, stored, message) == nil)
         #expect(refusal(fixture, proof, stored, message + [0x0A]) == .signatureInvalid)
         let other = StoredCredential.deviceKey(
-            id: ID(rawValue: 2), key: key.publicKey.spki)
+            StoredDeviceKey(id: ID(rawValue: 2), key: key.publicKey.spki))
         #expect(refusal(fixture, proof, other, message) == .credentialUnknown)
-        let damaged = StoredCredential.deviceKey(id: credential, key: [])
+        let damaged = StoredCredential.deviceKey(StoredDeviceKey(id: credential, key: []))
         #expect(refusal(fixture, proof, damaged, message) == .storedKeyInvalid)
     }
 
@@ -68,7 +69,8 @@ import WebAuthn
             credential: credential, signature: try key.sign(message))
         #expect(
             refusal(fixture, device, .passkey(fixture.stored()), message) == .credentialType)
-        let stored = StoredCredential.deviceKey(id: credential, key: key.publicKey.spki)
+        let stored = StoredCredential.deviceKey(
+            StoredDeviceKey(id: credential, key: key.publicKey.spki))
         let proof = try passkey(fixture, [.userPresent, .userVerified])
         #expect(refusal(fixture, proof, stored, message) == .credentialType)
     }

@@ -8,7 +8,7 @@ import WebAuthn
     private static let message = Bytes("the enrolment message".utf8)
 
     private func verify(_ offered: OfferedCredential) throws -> VerifiedRegistration {
-        try Fixtures.verifier().verify(offered, over: Self.message)
+        try Fixtures.verifier().verify(offered, over: Self.message, at: Fixtures.at)
     }
 
     private func device(
@@ -27,7 +27,7 @@ import WebAuthn
         ] {
             let verified = try verify(try device(key, as: text))
             #expect(verified.publicKey == key.publicKey.spki)
-            #expect(verified.attestation == .init(verdict: "none", format: nil))
+            #expect(verified.attestation == .init(verdict: .absent, format: nil))
             #expect(verified.passkey == nil)
         }
     }
@@ -60,7 +60,7 @@ import WebAuthn
                 .deviceKey(
                     OfferedDeviceKey(
                         publicKey: text, signature: [], platform: nil, attestation: nil)),
-                over: Self.message)
+                over: Self.message, at: Fixtures.at)
             Issue.record("taken")
         } catch {
             guard case .keyForm(let value) = error else {
@@ -79,7 +79,7 @@ import WebAuthn
                     publicKey: key.publicKey.pem, signature: try key.sign(Self.message),
                     platform: nil,
                     attestation: try DeviceAttestation(format: "apple", certificates: [[1]]))))
-        #expect(verified.attestation == .init(verdict: "unverified", format: "apple"))
+        #expect(verified.attestation == .init(verdict: .unverified, format: "apple"))
     }
 
     @Test func `a passkey is made for the digest of the message`() throws {
@@ -98,7 +98,7 @@ import WebAuthn
                 == .init(
                     credentialID: passkey.credentialID, signCount: 5, backupEligible: true,
                     backupState: false))
-        #expect(verified.attestation == .init(verdict: "none", format: "none"))
+        #expect(verified.attestation == .init(verdict: .absent, format: "none"))
         #expect(throws: RegistrationFailure.proof(.challengeMismatch)) {
             try verify(register(Self.message))
         }

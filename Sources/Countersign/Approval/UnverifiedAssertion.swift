@@ -1,7 +1,9 @@
 /// The customer's proof as it came, not yet believed.
 package enum UnverifiedAssertion: Hashable, Sendable {
-    /// A signature over the signed message by the device key of that credential; strict DER.
-    case deviceKey(credential: ID<Credential>, signature: Bytes)
+    /// A signature over the signed message by the device key of that credential, in the format that it
+    /// was enrolled with. With `appAttest`, an assertion of App Attest over the same message: an extra
+    /// proof, never instead of the signature.
+    case deviceKey(credential: ID<Credential>, signature: Bytes, appAttest: Bytes? = nil)
     case passkey(PasskeyAssertion)
 }
 

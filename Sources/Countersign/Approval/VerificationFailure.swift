@@ -39,6 +39,20 @@ package enum VerificationFailure: String, Error, CaseIterable, Sendable {
     case attestationStatementMalformed = "att_stmt_malformed"
     case attestationAlgorithmMismatch = "att_alg_mismatch"
     case attestationSignatureInvalid = "att_signature_invalid"
+    case attestationNonceMismatch = "att_nonce_mismatch"
+    case attestationPublicKeyMismatch = "att_pubkey_mismatch"
+    case attestationModelMismatch = "att_aaguid_mismatch"
+    case attestationCertificateInvalid = "att_cert_invalid"
+    case attestationCertificateExpired = "att_cert_expired"
+    case attestationChainBroken = "att_chain_broken"
+    case attestationUntrusted = "att_untrusted"
+
+    // Assertions of App Attest beside a device key's signature.
+    case appAttestUnexpected = "app_attest_unexpected"
+    case appAttestMalformed = "app_attest_malformed"
+    case appAttestAppMismatch = "app_attest_app_mismatch"
+    case appAttestSignatureInvalid = "app_attest_signature_invalid"
+    case appAttestCounterRegression = "app_attest_counter_regression"
 
     /// The service's own record of the credential cannot be used: not the customer's fault.
     case storedKeyInvalid = "stored_key_invalid"

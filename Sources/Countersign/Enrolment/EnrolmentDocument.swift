@@ -40,11 +40,13 @@ extension RecordedCredential {
             "usable_at": .optional(usableAt?.text),
             "revoked_at": .optional(revokedAt?.text),
             "attestation": [
-                "verdict": .string(attestation.verdict), "format": .optional(attestation.format),
+                "verdict": .string(attestation.verdict.rawValue),
+                "format": .optional(attestation.format),
+                "profiles": .array(attestation.profiles.map { .string($0.rawValue) }),
             ],
             "backup_eligible": .bool(backupEligible),
             "backup_state": .bool(backupState),
-            "assurance": .optional(assurance),
+            "assurance": .string(assurance.rawValue),
         ]
     }
 }

@@ -50,6 +50,8 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
     case keyForm(InvalidValue)
     /// The new key did not sign the enrolment message.
     case possession(VerificationFailure)
+    /// The attestation that came cannot be taken, or the policy needs another.
+    case attestation(AttestationFailure)
     /// Nobody entitled vouches for the key.
     case authorization(AuthorizationFault)
     /// The vouching assertion was not believed.
@@ -62,6 +64,7 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
         case .tampered: "tampered"
         case .keyForm(let value): value.code
         case .possession(let failure), .assertion(let failure): failure.code
+        case .attestation(let failure): failure.code
         case .authorization(let fault): fault.rawValue
         case .credentialExists: "credential_exists"
         }
@@ -73,6 +76,7 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
         case .tampered: "storage"
         case .keyForm: "key"
         case .possession: "possession"
+        case .attestation: "attestation"
         case .authorization, .assertion: "authorization"
         case .credentialExists: "uniqueness"
         }
@@ -86,6 +90,7 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
         // own doing and tells nothing about the customer's proof.
         case .possession(.attestationFormatUnsupported): .attestationRefused
         case .tampered, .possession, .assertion: .authenticationFailed
+        case .attestation: .attestationRefused
         case .authorization: .notAuthorized
         case .credentialExists: .credentialExists
         }

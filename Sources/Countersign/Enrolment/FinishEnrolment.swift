@@ -51,7 +51,7 @@ extension EnrolCredential {
         do throws(EnrolmentFault) {
             if let found { throw found }
             guard StoredMessages.agree(context.enrolment) else { throw .tampered }
-            let registration = try register(command.offered, context.enrolment)
+            let registration = try register(command.offered, context)
             let vouching = try vouch(
                 command.authorization, for: sha256(registration.publicKey), context)
             return .enrol(
@@ -64,18 +64,20 @@ extension EnrolCredential {
     }
 
     private func register(
-        _ offered: OfferedCredential, _ enrolment: RecordedEnrolment
+        _ offered: OfferedCredential, _ context: EnrolmentContext
     ) throws(EnrolmentFault) -> VerifiedRegistration {
+        let enrolment = context.enrolment
         guard offered.kind == enrolment.kind else {
             throw .keyForm(
                 InvalidValue("credential_kind", "The enrolment is for another kind of credential."))
         }
         do throws(RegistrationFailure) {
-            return try verifier.verify(offered, over: enrolment.message)
+            return try verifier.verify(offered, over: enrolment.message, at: context.at)
         } catch {
             switch error {
             case .keyForm(let value): throw .keyForm(value)
             case .proof(let failure): throw .possession(failure)
+            case .attestation(let failure): throw .attestation(failure)
             }
         }
     }
@@ -90,8 +92,7 @@ extension EnrolCredential {
             usableAt: context.policy.rules.usableAt(createdAt: context.at, now: context.at),
             revokedAt: nil, attestation: registration.attestation,
             backupEligible: registration.passkey?.backupEligible ?? false,
-            backupState: registration.passkey?.backupState ?? false,
-            assurance: enrolment.kind.unattestedAssurance)
+            backupState: registration.passkey?.backupState ?? false)
     }
 
     /// Only a vouching assertion against a live question is an attempt of the customer: anything else
@@ -134,18 +135,5 @@ extension PolicyRules {
         guard let longest = newCredentialCoolingOff.values.max() else { return nil }
         let end = createdAt + longest
         return end > now ? end : nil
-    }
-}
-
-extension CredentialKind {
-    /// What may be said about who can use a key of this kind when no attestation was verified.
-    ///
-    /// A client's word that a biometric gates the key is only that; and how an authenticator
-    /// verified its user it never tells.
-    package var unattestedAssurance: String {
-        switch self {
-        case .deviceKey: "biometric-claimed"
-        case .passkey: "uv-unspecified"
-        }
     }
 }

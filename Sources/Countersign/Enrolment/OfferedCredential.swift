@@ -8,22 +8,34 @@ package enum OfferedCredential: Hashable, Sendable {
 package struct OfferedDeviceKey: Hashable, Sendable {
     /// As it came: PEM, or base64 of DER SubjectPublicKeyInfo or of the 65-byte X9.63 point.
     package let publicKey: String
-    /// ECDSA P-256 with SHA-256 over the enrolment message; should be DER.
+    /// ECDSA P-256 with SHA-256 over the enrolment message, in that format.
     package let signature: Bytes
+    /// The format of this and of every later signature of the key.
+    package let signatureFormat: SignatureFormat
     /// What the client says that it runs on; `nil` when it says nothing.
     package let platform: DevicePlatform?
     /// What the device's maker says about the key; `nil` when nothing came.
     package let attestation: DeviceAttestation?
 
     package init(
-        publicKey: String, signature: Bytes, platform: DevicePlatform?,
-        attestation: DeviceAttestation?
+        publicKey: String, signature: Bytes, signatureFormat: SignatureFormat = .der,
+        platform: DevicePlatform?, attestation: DeviceAttestation?
     ) {
         self.publicKey = publicKey
         self.signature = signature
+        self.signatureFormat = signatureFormat
         self.platform = platform
         self.attestation = attestation
     }
+}
+
+/// How a device key's ECDSA signatures are written down; fixed at enrolment, since whoever may choose
+/// per signature may try twice. The raw value is the word in the API.
+package enum SignatureFormat: String, CaseIterable, Sendable {
+    /// DER `Ecdsa-Sig-Value`, as Secure Enclave and Android Keystore write it. RFC 3279 §2.2.3.
+    case der
+    /// r and s, 32 bytes each, as IEEE P1363 and JOSE have it.
+    case raw
 }
 
 /// A word for what a device runs on, such as `ios`: the client's claim, believed only when attested.
@@ -45,8 +57,15 @@ package struct DevicePlatform: Hashable, Sendable {
 package struct DeviceAttestation: Hashable, Sendable {
     /// 1 to 32 of `[a-z0-9_-]`, such as `android-key`. An unknown one is no error of form.
     package let format: String
-    /// X.509 certificates in DER, the key's own first.
+    /// X.509 certificates in DER, the key's own first; none for App Attest.
     package let certificates: [Bytes]
+    /// The attestation object of Apple's App Attest; only in the format ``appAttestFormat``.
+    package let appAttest: AppAttestStatement?
+
+    /// Android Key Attestation: a chain of certificates.
+    package static let androidKeyFormat = "android-key"
+    /// Apple App Attest: an object and the ID of the key that it attests.
+    package static let appAttestFormat = "app-attest"
 
     /// The longest chain that is looked at.
     package static let certificatesMax = 10
@@ -64,5 +83,27 @@ package struct DeviceAttestation: Hashable, Sendable {
         }
         self.format = word
         self.certificates = certificates
+        appAttest = nil
+    }
+
+    /// A statement of App Attest.
+    package init(appAttest: AppAttestStatement) {
+        format = Self.appAttestFormat
+        certificates = []
+        self.appAttest = appAttest
+    }
+}
+
+/// What the App Attest service of iOS made, not yet believed. Source: Apple, DCAppAttestService.
+package struct AppAttestStatement: Hashable, Sendable {
+    /// The CBOR that `attestKey` returned.
+    package let object: Bytes
+    /// The ID that `generateKey` returned, decoded: the SHA-256 of the attested public key.
+    package let keyID: Bytes
+
+    /// Takes the parts as they came; nothing is checked.
+    package init(object: Bytes, keyID: Bytes) {
+        self.object = object
+        self.keyID = keyID
     }
 }

@@ -7,19 +7,6 @@ package struct RecordedCredential: Sendable {
         case revoked
     }
 
-    /// What was made of the attestation that came with the key.
-    package struct Attestation: Hashable, Sendable {
-        /// The word for what it proves, such as `none`, `self` or `basic`.
-        package let verdict: String
-        /// Its format, such as `packed`; `nil` when none came.
-        package let format: String?
-
-        package init(verdict: String, format: String?) {
-            self.verdict = verdict
-            self.format = format
-        }
-    }
-
     package let id: ID<Credential>
     package let customerID: CustomerID
     package let kind: CredentialKind
@@ -35,13 +22,13 @@ package struct RecordedCredential: Sendable {
     package let backupEligible: Bool
     /// Whether it was copied when it was last seen.
     package let backupState: Bool
-    /// What may be said about who can use it, such as `biometric-claimed`; `nil` when nothing may.
-    package let assurance: String?
+    /// What may be said about who can use it.
+    package var assurance: Assurance { Assurance(kind, meeting: attestation.profiles) }
 
     package init(
         id: ID<Credential>, customerID: CustomerID, kind: CredentialKind, status: Status,
         label: String, createdAt: Instant, usableAt: Instant?, revokedAt: Instant?,
-        attestation: Attestation, backupEligible: Bool, backupState: Bool, assurance: String?
+        attestation: Attestation, backupEligible: Bool, backupState: Bool
     ) {
         self.id = id
         self.customerID = customerID
@@ -54,7 +41,6 @@ package struct RecordedCredential: Sendable {
         self.attestation = attestation
         self.backupEligible = backupEligible
         self.backupState = backupState
-        self.assurance = assurance
     }
 
     /// The same credential, dead from then on.
@@ -62,6 +48,6 @@ package struct RecordedCredential: Sendable {
         RecordedCredential(
             id: id, customerID: customerID, kind: kind, status: .revoked, label: label,
             createdAt: createdAt, usableAt: usableAt, revokedAt: instant, attestation: attestation,
-            backupEligible: backupEligible, backupState: backupState, assurance: assurance)
+            backupEligible: backupEligible, backupState: backupState)
     }
 }

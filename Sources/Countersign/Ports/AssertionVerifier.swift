@@ -15,8 +15,42 @@ package protocol AssertionVerifier: Sendable {
 
 /// What is recorded of a credential, as far as a proof is checked against it.
 package enum StoredCredential: Hashable, Sendable {
-    case deviceKey(id: ID<Credential>, key: Bytes)
+    case deviceKey(StoredDeviceKey)
     case passkey(StoredPasskey)
+}
+
+/// What is recorded of a device key.
+package struct StoredDeviceKey: Hashable, Sendable {
+    package let id: ID<Credential>
+    /// SubjectPublicKeyInfo in DER.
+    package let key: Bytes
+    /// The only format in which its signatures are taken.
+    package let signatureFormat: SignatureFormat
+    /// What assertions of App Attest are checked against; `nil` when the key was not bound by it.
+    package let appAttest: StoredAppAttest?
+
+    package init(
+        id: ID<Credential>, key: Bytes, signatureFormat: SignatureFormat = .der,
+        appAttest: StoredAppAttest? = nil
+    ) {
+        self.id = id
+        self.key = key
+        self.signatureFormat = signatureFormat
+        self.appAttest = appAttest
+    }
+}
+
+/// What is recorded of the App Attest key beside a device key.
+package struct StoredAppAttest: Hashable, Sendable {
+    /// SubjectPublicKeyInfo in DER.
+    package let key: Bytes
+    /// The last counter that was believed; the next must be greater.
+    package let counter: UInt32
+
+    package init(key: Bytes, counter: UInt32) {
+        self.key = key
+        self.counter = counter
+    }
 }
 
 /// What is recorded of a passkey. Source: WebAuthn L3 §4, credential record.
@@ -46,6 +80,7 @@ package struct StoredPasskey: Hashable, Sendable {
 
 /// A proof that has been believed, and what it told besides. Only an ``AssertionVerifier`` makes one.
 package enum VerifiedAssertion: Hashable, Sendable {
-    case deviceKey
+    /// The counter is that of the assertion of App Attest, when one came with the signature.
+    case deviceKey(appAttestCounter: UInt32? = nil)
     case passkey(signCount: UInt32, backupEligible: Bool, backupState: Bool)
 }

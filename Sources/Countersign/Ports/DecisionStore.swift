@@ -44,7 +44,7 @@ extension UnverifiedAssertion {
     /// How this assertion names its credential.
     package var reference: CredentialReference {
         switch self {
-        case .deviceKey(let credential, _): .id(credential)
+        case .deviceKey(let credential, _, _): .id(credential)
         case .passkey(let assertion): .passkey(rawID: assertion.rawID)
         }
     }
@@ -54,8 +54,9 @@ extension UnverifiedAssertion {
     package var bytesToCompare: Bytes {
         let parts: [Bytes] =
             switch self {
-            case .deviceKey(let credential, let signature):
+            case .deviceKey(let credential, let signature, let appAttest):
                 [Bytes("device_key".utf8), Bytes(credential.text.utf8), signature]
+                    + (appAttest.map { [$0] } ?? [])
             case .passkey(let passkey):
                 [
                     Bytes("passkey".utf8), passkey.rawID, passkey.clientDataJSON,

@@ -5,11 +5,12 @@ package protocol RegistrationVerifier: Sendable {
     /// - Parameters:
     ///   - offered: The key and the proof as they came.
     ///   - message: The stored enrolment message: a device key signs its bytes, a passkey is made for
-    ///     the challenge that is their SHA-256.
+    ///     the challenge that is their SHA-256, and a device's maker attests for that same challenge.
+    ///   - at: The database's time, at which certificates are judged.
     /// - Returns: What to record.
     /// - Throws: ``RegistrationFailure``, the first that applies.
     func verify(
-        _ offered: OfferedCredential, over message: Bytes
+        _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration
 }
 
@@ -19,6 +20,15 @@ package enum RegistrationFailure: Error, Equatable, Sendable {
     case keyForm(InvalidValue)
     /// The proof was not believed.
     case proof(VerificationFailure)
+    /// The attestation that came cannot be taken, whatever the policy asks for.
+    case attestation(AttestationFailure)
+}
+
+/// Why an attestation is refused; the text is the stable word in evidence, such as `chain_broken`.
+package struct AttestationFailure: Error, Equatable, Sendable {
+    package let code: String
+
+    package init(_ code: String) { self.code = code }
 }
 
 /// A new key whose possession is proved. Only a ``RegistrationVerifier`` makes one.
@@ -30,28 +40,36 @@ package struct VerifiedRegistration: Hashable, Sendable {
         package let signCount: UInt32
         package let backupEligible: Bool
         package let backupState: Bool
+        /// How the client can reach the authenticator, as it said: hints for later requests, not facts.
+        package let transports: [String]
 
         package init(
-            credentialID: Bytes, signCount: UInt32, backupEligible: Bool, backupState: Bool
+            credentialID: Bytes, signCount: UInt32, backupEligible: Bool, backupState: Bool,
+            transports: [String] = []
         ) {
             self.credentialID = credentialID
             self.signCount = signCount
             self.backupEligible = backupEligible
             self.backupState = backupState
+            self.transports = transports
         }
     }
 
     /// The one DER encoding of SubjectPublicKeyInfo: what is stored, compared and digested.
     package let publicKey: Bytes
-    package let attestation: RecordedCredential.Attestation
+    package let attestation: Attestation
+    /// The format of a device key's signatures; `der` for a passkey, whose format is its algorithm's.
+    package let signatureFormat: SignatureFormat
     /// `nil` for a device key.
     package let passkey: Passkey?
 
     package init(
-        publicKey: Bytes, attestation: RecordedCredential.Attestation, passkey: Passkey?
+        publicKey: Bytes, attestation: Attestation, signatureFormat: SignatureFormat = .der,
+        passkey: Passkey?
     ) {
         self.publicKey = publicKey
         self.attestation = attestation
+        self.signatureFormat = signatureFormat
         self.passkey = passkey
     }
 }

@@ -85,8 +85,8 @@ enum Fixture {
     static let credential = RecordedCredential(
         id: id(6), customerID: customerID, kind: .passkey, status: .active,
         label: "Erika's phone", createdAt: now, usableAt: now + Seconds(3600), revokedAt: nil,
-        attestation: .init(verdict: "self", format: "packed"), backupEligible: true,
-        backupState: false, assurance: nil)
+        attestation: .init(verdict: .selfSigned, format: "packed"), backupEligible: true,
+        backupState: false)
 
     static let evidence = EvidenceRecord(
         id: id(7), kind: "action.approved", at: now, actionID: action.id, customerID: customerID,
