@@ -1,3 +1,5 @@
+import WebAuthn
+
 /// Every setting of the program with the value it has for this run.
 ///
 /// The properties are named as the settings are: `tls.client_ca` is `tls.clientCA`. What a setting
@@ -9,6 +11,9 @@ struct Configuration: Sendable {
     var listen = Listen()
     var tls = TLS()
     var rp = RelyingParty()
+    var webauthn = WebAuthnOptions()
+    var android = Android()
+    var apple = Apple()
     var identity = Identity()
     var evidence = Evidence()
     var core = Core()
@@ -42,6 +47,31 @@ struct Configuration: Sendable {
         var name: String?
         var origins: [String] = []
     }
+
+    struct WebAuthnOptions: Sendable {
+        var algorithms: [COSEAlgorithm] = []
+        var attestationAnchors: FilePath?
+        var metadata: FilePath?
+        var metadataRoot: FilePath?
+    }
+
+    struct Android: Sendable {
+        var package: String?
+        /// SHA-256 of each certificate that signs the app, in lower-case hexadecimal.
+        var certificates: [String] = []
+        var patchLevelMin = 0
+        var revocationList: FilePath?
+        var revocationListMaxAgeHours = 0
+    }
+
+    struct Apple: Sendable {
+        /// `TEAMID.bundle.id`.
+        var appID: String?
+        var environment = AppAttestEnvironment.production
+    }
+
+    /// Which of Apple's App Attest services the app's attestations come from.
+    enum AppAttestEnvironment: String, CaseIterable, Sendable { case production, development }
 
     struct Identity: Sendable {
         var key: FilePath?

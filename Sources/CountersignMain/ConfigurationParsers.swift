@@ -1,3 +1,5 @@
+import WebAuthn
+
 /// How the text of a setting becomes its value, and what to say when it does not.
 struct SettingParser<Value: Sendable>: Sendable {
     let expects: String
@@ -107,17 +109,93 @@ extension SettingParser where Value == String {
     }
 }
 
+extension SettingParser where Value == String? {
+    /// Source: Android, "Set the application ID": at least two segments, each begun by a letter.
+    static let applicationID = SettingParser(
+        expects: "an application ID such as com.bank.app"
+    ) { text in
+        let segments = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isID =
+            text.utf8.count <= 255 && segments.count >= 2
+            && segments.allSatisfy { segment in
+                segment.first.map { $0.isASCII && $0.isLetter } == true
+                    && segment.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
+            }
+        return isID ? .some(text) : nil
+    }
+
+    /// A team ID of ten capitals and digits, a dot, a bundle ID.
+    static let appleAppID = SettingParser(expects: "TEAMID.bundle.id of an app of Apple's") {
+        text in
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == 10, (1...155).contains(parts[1].utf8.count),
+            parts[0].utf8.allSatisfy({ isAlphanumeric($0) && !(0x61...0x7A).contains($0) }),
+            parts[1].utf8.allSatisfy({
+                isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+            })
+        else { return nil }
+        return .some(text)
+    }
+}
+
+extension SettingParser where Value == Int {
+    /// 0, or a year and a month as Android writes its patch levels.
+    static let patchLevel = SettingParser(expects: "YYYYMM, or 0 for any") { text in
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let level = Int(text) else {
+            return nil
+        }
+        let isMonth = text.utf8.count == 6 && level >= 201_001 && (1...12).contains(level % 100)
+        return level == 0 || isMonth ? level : nil
+    }
+}
+
+extension SettingParser where Value == [COSEAlgorithm] {
+    static let algorithms = SettingParser(
+        expects: "a comma list of " + COSEAlgorithm.allCases.map(\.name).joined(separator: ", ")
+    ) { text in
+        let names = list(text)
+        let algorithms = names.compactMap { name in
+            COSEAlgorithm.allCases.first { $0.name == name }
+        }
+        return algorithms.count == names.count && Set(algorithms).count == names.count
+            ? algorithms : nil
+    }
+}
+
 extension SettingParser where Value == [String] {
+    /// Read in the spellings of keytool and of Google Play; kept as 64 lower-case digits.
+    static let fingerprints = SettingParser(
+        expects: "a comma list of SHA-256 fingerprints in hexadecimal, with colons or without"
+    ) { text in
+        guard !text.isEmpty else { return [] }
+        let prints = list(text).map { $0.replacing(":", with: "").lowercased() }
+        let areDigests = prints.allSatisfy { print in
+            print.utf8.count == 64
+                && print.utf8.allSatisfy {
+                    (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
+                }
+        }
+        return areDigests ? prints : nil
+    }
+
     /// Source: WebAuthn L3 §5.8.1 (`origin`) and Android's `android:apk-key-hash:` form of it.
     static let origins = SettingParser(
         expects: "a comma list of https origins, http://localhost origins, or "
             + "android:apk-key-hash: followed by 43 characters of base64url"
     ) { text in
-        let origins = text.split(separator: ",", omittingEmptySubsequences: false).map {
-            String($0.trimmingPrefix(while: \.isWhitespace))
-        }
+        let origins = list(text)
         return !origins.isEmpty && origins.allSatisfy(isOrigin) ? origins : nil
     }
+}
+
+private func list(_ text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map {
+        String($0.trimmingPrefix(while: \.isWhitespace))
+    }
+}
+
+private func isAlphanumeric(_ unit: UInt8) -> Bool {
+    (0x30...0x39).contains(unit) || (0x41...0x5A).contains(unit) || (0x61...0x7A).contains(unit)
 }
 
 private func isOrigin(_ text: String) -> Bool {

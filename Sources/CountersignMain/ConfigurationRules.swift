@@ -9,6 +9,20 @@ extension Configuration {
         try checkListener()
         try checkIdentity()
         try checkCore()
+        try checkApps()
+    }
+
+    /// An app is known by its name and its signature together; one alone proves nothing.
+    private func checkApps() throws(ConfigurationError) {
+        if (android.package == nil) != android.certificates.isEmpty {
+            throw ConfigurationError(
+                "android.package and android.certificates are set together or not at all")
+        }
+        if android.package == nil, android.revocationList != nil {
+            throw ConfigurationError("android.revocation_list needs android.package")
+        }
+        try checkPair(
+            webauthn.metadata, "webauthn.metadata", webauthn.metadataRoot, "webauthn.metadata_root")
     }
 
     /// Loopback is what only this machine can reach: 127.0.0.0/8 and ::1.

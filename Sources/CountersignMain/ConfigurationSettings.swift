@@ -99,6 +99,43 @@ struct Setting: Sendable {
             "rp.origins", \.rp.origins, .origins,
             "the origins that passkey assertions may come from"),
         Setting(
+            "webauthn.algorithms", \.webauthn.algorithms, .algorithms, default: "ES256",
+            "the algorithms that a new passkey may have, the preferred first"),
+        Setting(
+            "webauthn.attestation_anchors", \.webauthn.attestationAnchors, .file,
+            "a folder of PEM certificates that passkeys' attestations may lead to: FORMAT/*.pem, or "
+                + "FORMAT/AAGUID/*.pem for one model; read at start and at SIGHUP"),
+        Setting(
+            "webauthn.metadata", \.webauthn.metadata, .file,
+            "the FIDO Metadata Service's BLOB; its models are trusted until its next update is due"),
+        Setting(
+            "webauthn.metadata_root", \.webauthn.metadataRoot, .file,
+            "the root certificate that the BLOB's signature must lead to, PEM"),
+        Setting(
+            "android.package", \.android.package, .applicationID,
+            "the application ID of the bank's Android app"),
+        Setting(
+            "android.certificates", \.android.certificates, .fingerprints, default: "",
+            "SHA-256 fingerprints of the certificates that sign it; each is an origin of passkeys too"
+        ),
+        Setting(
+            "android.patch_level_min", \.android.patchLevelMin, .patchLevel, default: "0",
+            "the oldest security patch level (YYYYMM) of a system whose key is taken as attested"),
+        Setting(
+            "android.revocation_list", \.android.revocationList, .file,
+            "Google's list of revoked attestation certificates, JSON; read anew at each enrolment"),
+        Setting(
+            "android.revocation_list_max_age_hours", \.android.revocationListMaxAgeHours,
+            .integer(1...2160), default: "168",
+            "how old that file may be; with an older one, or none, no attested Android key is enrolled"
+        ),
+        Setting(
+            "apple.app_id", \.apple.appID, .appleAppID,
+            "the bank's iOS app, as TEAMID.bundle.id"),
+        Setting(
+            "apple.environment", \.apple.environment, .choice(), default: "production",
+            "which of Apple's App Attest services its attestations come from"),
+        Setting(
             "development", \.development, .yesOrNo, default: "false",
             "loosen what a developer cannot have yet: only on loopback, never with customers"),
         Setting(

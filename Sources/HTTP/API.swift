@@ -28,6 +28,7 @@ package struct API: Sendable {
         let monotonic: @Sendable () -> ContinuousClock.Instant
         let readiness: @Sendable () async -> [ReadinessCheck]
         let failures: FailureReport
+        let wellKnown: WellKnown
 
         /// - Parameters:
         ///   - sha256: Makes digests of keys and of contact data.
@@ -35,16 +36,19 @@ package struct API: Sendable {
         ///   - monotonic: A clock that never goes back; only the cache of clients depends on it.
         ///   - readiness: Says which parts of the service are fit.
         ///   - failures: Tells the operator of defects.
+        ///   - wellKnown: Which pages and apps may use the bank's passkeys.
         package init(
             sha256: Hasher256, now: @escaping @Sendable () -> Instant,
             monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
-            readiness: @escaping @Sendable () async -> [ReadinessCheck], failures: FailureReport
+            readiness: @escaping @Sendable () async -> [ReadinessCheck], failures: FailureReport,
+            wellKnown: WellKnown
         ) {
             self.sha256 = sha256
             self.now = now
             self.monotonic = monotonic
             self.readiness = readiness
             self.failures = failures
+            self.wellKnown = wellKnown
         }
     }
 
@@ -85,6 +89,7 @@ struct APIRoutes: Sendable {
     let sha256: Hasher256
     let now: @Sendable () -> Instant
     let readiness: @Sendable () async -> [ReadinessCheck]
+    let wellKnown: WellKnown
     let metrics: Metrics
     let metricsAccess: API.MetricsAccess
 
@@ -103,6 +108,7 @@ struct APIRoutes: Sendable {
         sha256 = surroundings.sha256
         now = surroundings.now
         readiness = surroundings.readiness
+        wellKnown = surroundings.wellKnown
         self.metrics = metrics
         metricsAccess = access
     }
@@ -114,7 +120,7 @@ struct APIRoutes: Sendable {
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
             listEvidence, readEvidence,
             health, ready, showMetrics,
-        ]
+        ] + wellKnownFiles
     }
 }
 

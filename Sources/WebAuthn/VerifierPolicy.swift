@@ -48,7 +48,14 @@ package struct VerifierPolicy: Hashable, Sendable {
 }
 
 /// The signature algorithms that this verifier has. Source: IANA COSE Algorithms.
-package enum COSEAlgorithm: Int64, Hashable, Sendable {
+package enum COSEAlgorithm: Int64, Hashable, Sendable, CaseIterable {
     /// ECDSA on P-256 with SHA-256. Source: RFC 9053 §2.1, WebAuthn L3 §5.8.5.
     case es256 = -7
+
+    /// Its name in the registry, as settings write it.
+    package var name: String {
+        switch self {
+        case .es256: "ES256"
+        }
+    }
 }

@@ -35,6 +35,10 @@ import Testing
         (change { $0.core.url = "http://core.bank.example" }, "core.url"),
         (change { $0.core.url = nil }, "core.url"),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
+        (change { $0.android.package = "com.bank.app" }, "android.certificates"),
+        (change { $0.android.certificates = ["ab"] }, "android.package"),
+        (change { $0.android.revocationList = FilePath(text: "l") }, "android.package"),
+        (change { $0.webauthn.metadata = FilePath(text: "blob") }, "webauthn.metadata_root"),
     ])
     func `refuse what is unsafe or half set`(change: Change, word: String) {
         #expect(refusal(change.body)?.contains(word) == true)
@@ -51,6 +55,17 @@ import Testing
                 #expect((configuration.firstEnrolment == .mayBeUnauthorized) == expected)
             }
         }
+    }
+
+    @Test func `take the app's passkeys by the certificate that signs it`() {
+        var configuration = Configuration()
+        configuration.rp.origins = ["https://bank.example"]
+        configuration.android.certificates = [String(repeating: "00", count: 32)]
+        let app = "android:apk-key-hash:" + String(repeating: "A", count: 43)
+        #expect(configuration.passkeyOrigins == ["https://bank.example", app])
+        // Whoever wrote it among the origins too gets it once.
+        configuration.rp.origins.append(app)
+        #expect(configuration.passkeyOrigins == ["https://bank.example", app])
     }
 
     @Test(arguments: ["127.0.0.1", "127.8.8.8", "::1"])
@@ -148,6 +163,28 @@ import Testing
                 "http://localhost.evil.example",
                 "android:apk-key-hash:" + String(repeating: "A", count: 42), "",
             ]
+        ),
+        ("webauthn.algorithms", ["ES256"], ["", "es256", "ES256,", "ES256,ES256", "RS1"]),
+        (
+            "android.package", ["com.bank.app", "a.B_1"],
+            ["", "app", "com..app", "com.1a", "com.bank-app", "com.bänk"]
+        ),
+        (
+            "android.certificates",
+            [
+                "", String(repeating: "aB", count: 32),
+                Array(repeating: "0F", count: 32).joined(separator: ":") + ", "
+                    + String(repeating: "1", count: 64),
+            ],
+            ["ab", String(repeating: "g", count: 64), String(repeating: "a", count: 64) + ","]
+        ),
+        (
+            "android.patch_level_min", ["0", "202401", "202412"],
+            ["202413", "2024", "20240101", "-1"]
+        ),
+        (
+            "apple.app_id", ["ABCDE12345.com.bank.app"],
+            ["", "com.bank.app", "abcde12345.com.bank", "ABCDE12345.", "ABCDE12345.a/b"]
         ),
         (
             "evidence.origin", ["log.bank.example/countersign", "bank.example"],

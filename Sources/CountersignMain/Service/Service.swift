@@ -38,7 +38,8 @@ struct Service: Sendable {
                     Log.event(
                         .requestFailed, .code("code", checking: code),
                         .code("request", checking: request))
-                }),
+                },
+                wellKnown: configuration.wellKnown),
             metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators
         )
         server = try HTTPServer(options: configuration.serverOptions()) { request in

@@ -81,7 +81,7 @@ extension Configuration {
     private func relyingParty() throws(ConfigurationError) -> WebAuthn.RelyingParty {
         do throws(InvalidValue) {
             return try WebAuthn.RelyingParty(
-                id: rp.id ?? "", name: rp.name ?? "", origins: rp.origins, framing: .refused)
+                id: rp.id ?? "", name: rp.name ?? "", origins: passkeyOrigins, framing: .refused)
         } catch {
             throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
         }

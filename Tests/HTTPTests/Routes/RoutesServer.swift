@@ -52,6 +52,7 @@ struct FakeAPI: Sendable {
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
+    var wellKnown = WellKnown(origins: ["https://bank.example"], appleApp: nil, androidApp: nil)
     var checks = [ReadinessCheck(name: "database", isPassed: true)]
     let defects = Recorder<String>()
 
@@ -59,7 +60,8 @@ struct FakeAPI: Sendable {
         let checks = checks
         let surroundings = API.Surroundings(
             sha256: Fixture.sha256, now: { Fixture.now }, monotonic: { clock.now },
-            readiness: { checks }, failures: FailureReport { code, _ in defects.record(code) })
+            readiness: { checks }, failures: FailureReport { code, _ in defects.record(code) },
+            wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence, clients: directory)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
