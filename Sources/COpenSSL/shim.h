@@ -10,14 +10,17 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <openssl/x509_vfy.h>
 
 // OSSL_PARAM keeps the pointer to its name, and a Swift string lends one for a single call only.
-// Returns NULL when the point is not on P-256; the caller owns the key.
-static inline EVP_PKEY *countersign_p256_from_point(const unsigned char *point, size_t length) {
+// Returns NULL when the point is not on the curve of that name; the caller owns the key.
+static inline EVP_PKEY *countersign_ec_from_point(
+    const char *curve, const unsigned char *point, size_t length) {
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)curve, 0),
         OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, length),
         OSSL_PARAM_construct_end(),
     };
@@ -36,4 +39,62 @@ static inline EVP_PKEY *countersign_p256_generate(void) {
 }
 static inline EVP_PKEY *countersign_ed25519_generate(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+}
+
+// The caller owns the key; NULL when OpenSSL takes no such numbers. Both are big-endian.
+static inline EVP_PKEY *countersign_rsa_from_numbers(
+    const unsigned char *modulus, int modulus_length,
+    const unsigned char *exponent, int exponent_length) {
+    EVP_PKEY *key = NULL;
+    BIGNUM *n = BN_bin2bn(modulus, modulus_length, NULL);
+    BIGNUM *e = BN_bin2bn(exponent, exponent_length, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    if (n != NULL && e != NULL && builder != NULL && context != NULL &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1 &&
+        (parameters = OSSL_PARAM_BLD_to_param(builder)) != NULL &&
+        EVP_PKEY_fromdata_init(context) == 1 &&
+        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(e);
+    BN_free(n);
+    return key;
+}
+
+// The stacks of OpenSSL are macros with casts, which Swift cannot call.
+static inline int countersign_general_name_count(const GENERAL_NAMES *names) {
+    return sk_GENERAL_NAME_num(names);
+}
+// The directory name at that place, lent by the stack; NULL when the name is of another kind.
+static inline X509_NAME *countersign_directory_name(const GENERAL_NAMES *names, int index) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    return name != NULL && name->type == GEN_DIRNAME ? name->d.directoryName : NULL;
+}
+static inline int countersign_key_usage_count(const EXTENDED_KEY_USAGE *usages) {
+    return sk_ASN1_OBJECT_num(usages);
+}
+static inline ASN1_OBJECT *countersign_key_usage(const EXTENDED_KEY_USAGE *usages, int index) {
+    return sk_ASN1_OBJECT_value(usages, index);
+}
+static inline STACK_OF(X509) *countersign_x509_stack(void) { return sk_X509_new_null(); }
+static inline int countersign_x509_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate) > 0;
+}
+static inline int countersign_x509_count(const STACK_OF(X509) *stack) {
+    return stack == NULL ? 0 : sk_X509_num(stack);
+}
+static inline X509 *countersign_x509_at(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+// Only the stack: the certificates are lent to it.
+static inline void countersign_x509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline int countersign_is_ca(const BASIC_CONSTRAINTS *constraints) {
+    return constraints->ca != 0;
 }

@@ -22,14 +22,22 @@ package struct Ed25519PublicKey: Sendable {
     /// Reads PEM of SubjectPublicKeyInfo.
     package init(pem: String) throws(KeyError) {
         guard let der = PEM.decode(pem, label: "PUBLIC KEY") else { throw .malformed }
-        guard der.count == Self.spkiPrefix.count + 32, der.starts(with: Self.spkiPrefix) else {
-            throw .unsupported
-        }
-        try self.init(raw: Bytes(der.suffix(32)))
+        try self.init(spki: der)
     }
 
-    /// SubjectPublicKeyInfo in PEM.
-    package var pem: String { PEM.encode(Self.spkiPrefix + raw, label: "PUBLIC KEY") }
+    /// Reads the DER of a SubjectPublicKeyInfo.
+    package init(spki: Bytes) throws(KeyError) {
+        guard spki.count == Self.spkiPrefix.count + 32, spki.starts(with: Self.spkiPrefix) else {
+            throw .unsupported
+        }
+        try self.init(raw: Bytes(spki.suffix(32)))
+    }
+
+    /// SubjectPublicKeyInfo in DER, 44 bytes.
+    package var spki: Bytes { Self.spkiPrefix + raw }
+
+    /// The same in PEM.
+    package var pem: String { PEM.encode(spki, label: "PUBLIC KEY") }
 
     /// Whether this key made the 64-byte signature over `message`.
     package func isValid(signature: Bytes, for message: Bytes) -> Bool {

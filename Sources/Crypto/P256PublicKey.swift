@@ -6,15 +6,6 @@ package struct P256PublicKey: Sendable {
     package let x963: Bytes
     private let key: EVPKey
 
-    /// The DER of every SubjectPublicKeyInfo of an uncompressed P-256 point, up to the point.
-    ///
-    /// Source: RFC 5480 §2.1.1: id-ecPublicKey, namedCurve secp256r1, BIT STRING of 66 bytes. Comparing
-    /// with it is a complete parser: DER leaves no other spelling, and nothing can trail.
-    private static let spkiPrefix: Bytes = [
-        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
-        0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
-    ]
-
     /// Reads the forms in which phones send a key: PEM of SubjectPublicKeyInfo (LF or CRLF), base64 of
     /// its DER, or base64 of the 65-byte X9.63 point. Nothing else: no white space around, no second key.
     package init(parsing text: String) throws(KeyError) {
@@ -43,14 +34,12 @@ package struct P256PublicKey: Sendable {
     /// Reads the DER of a SubjectPublicKeyInfo.
     package init(spki: Bytes) throws(KeyError) {
         guard spki.first == 0x30 else { throw .malformed }
-        guard spki.count == Self.spkiPrefix.count + 65, spki.starts(with: Self.spkiPrefix) else {
-            throw .unsupported
-        }
-        try self.init(x963: Bytes(spki.dropFirst(Self.spkiPrefix.count)))
+        guard let point = EllipticCurve.p256.point(inSPKI: spki) else { throw .unsupported }
+        try self.init(x963: point)
     }
 
     /// SubjectPublicKeyInfo in DER, 91 bytes: the form that is stored, compared and shown as evidence.
-    package var spki: Bytes { Self.spkiPrefix + x963 }
+    package var spki: Bytes { EllipticCurve.p256.spkiPrefix + x963 }
 
     /// The same in PEM, for `openssl dgst -verify`.
     package var pem: String { PEM.encode(spki, label: "PUBLIC KEY") }

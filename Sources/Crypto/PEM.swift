@@ -10,8 +10,8 @@ enum PEM {
     /// Lines end in LF or CRLF and may have any length; the last line's end may be missing. Text before
     /// or after, a second block, headers and white space are refused: the stored key must be the one
     /// that the sender meant, without a choice.
-    static func decode(_ text: String, label: String) -> Bytes? {
-        guard text.utf8.count <= textUnitsMax else { return nil }
+    static func decode(_ text: String, label: String, unitsMax: Int = textUnitsMax) -> Bytes? {
+        guard text.utf8.count <= unitsMax else { return nil }
         var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? Bytes($0.dropLast()) : Bytes($0) }
         if lines.last == [] { lines.removeLast() }
@@ -21,6 +21,32 @@ enum PEM {
             lines.allSatisfy({ !$0.isEmpty })
         else { return nil }
         return Base64.decode(String(decoding: lines.joined(), as: UTF8.self))
+    }
+
+    /// The bytes of every block of that label, in their order; what stands between blocks is ignored, as
+    /// RFC 7468 §2 has it. `nil` when a block is not closed or not base64.
+    ///
+    /// For files of the operator, such as lists of trust anchors.
+    static func decodeAll(_ text: String, label: String, unitsMax: Int) -> [Bytes]? {
+        guard text.utf8.count <= unitsMax else { return nil }
+        var blocks: [Bytes] = []
+        var block: Bytes?
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if line.elementsEqual("-----BEGIN \(label)-----".utf8) {
+                guard block == nil else { return nil }
+                block = []
+            } else if line.elementsEqual("-----END \(label)-----".utf8) {
+                guard let base64 = block,
+                    let bytes = Base64.decode(String(decoding: base64, as: UTF8.self))
+                else { return nil }
+                blocks.append(bytes)
+                block = nil
+            } else {
+                block?.append(contentsOf: line)
+            }
+        }
+        return block == nil ? blocks : nil
     }
 
     /// RFC 7468 with lines of 64 characters and a final LF.

@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Evidence
 
 /// Reads policy documents. A published document never changes, so what was read of one is kept by the

@@ -107,8 +107,10 @@ import Testing
         "Sources/CountersignMain/CoreBanking/Faults.swift",
         "Sources/CountersignMain/CoreBanking/Ledger.swift",
         "Sources/CountersignMain/CoreBanking/NonceMemory.swift",
+        "Sources/Crypto/Locked.swift",
         "Sources/Crypto/OpenSSL/EVPKey.swift",
         "Sources/Crypto/OpenSSL/SecretBytes.swift",
+        "Sources/Crypto/OpenSSL/X509Handle.swift",
         "Sources/Delivery/Libcurl/ExchangeQueue.swift",
         "Sources/HTTP/Libevent/EventLoop.swift",
         "Sources/HTTP/Libevent/Exchange.swift",
@@ -116,7 +118,6 @@ import Testing
         "Sources/HTTP/Libevent/TLSContext.swift",
         "Sources/HTTP/Locked.swift",
         "Sources/Postgres/LibPQ/JobQueue.swift",
-        "Sources/Postgres/LibPQ/Locked.swift",
         "Sources/Postgres/LibPQ/Quarantine.swift",
     ]
 

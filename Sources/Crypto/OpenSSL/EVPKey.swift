@@ -8,16 +8,20 @@ import Countersign
 @safe final class EVPKey: @unchecked Sendable {
     // Sendable: an EVP_PKEY is never changed after its creation here, and OpenSSL 3 allows any
     // number of threads to use one for signing and verification.
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
 
     /// How a signature treats the message.
     enum Scheme {
         case ecdsaWithSHA256
+        case ecdsaWithSHA384
+        /// RSASSA-PKCS1-v1_5. Source: RFC 8017 §8.2.
+        case rsaWithSHA256
+        case rsaWithSHA1
         /// Pure Ed25519; it hashes by itself. Source: RFC 8032 §5.1.
         case ed25519
     }
 
-    private init?(owning pointer: OpaquePointer?) {
+    init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else {
             OpenSSL.forgetErrors()
             return nil
@@ -31,7 +35,12 @@ import Countersign
 
     /// A public key of P-256 from its uncompressed point; `nil` when the point is not on the curve.
     static func p256(point: Bytes) -> EVPKey? {
-        unsafe EVPKey(owning: countersign_p256_from_point(point, point.count))
+        unsafe EVPKey(owning: countersign_ec_from_point("P-256", point, point.count))
+    }
+
+    /// A public key of P-384 from its uncompressed point; `nil` when the point is not on the curve.
+    static func p384(point: Bytes) -> EVPKey? {
+        unsafe EVPKey(owning: countersign_ec_from_point("P-384", point, point.count))
     }
 
     /// A private key of P-256 from PKCS#8 or SEC 1 DER; `nil` for anything else and for trailing bytes.
@@ -175,7 +184,9 @@ import Countersign
 
     private static func digest(of scheme: Scheme) -> OpaquePointer? {
         switch scheme {
-        case .ecdsaWithSHA256: unsafe EVP_sha256()
+        case .ecdsaWithSHA256, .rsaWithSHA256: unsafe EVP_sha256()
+        case .ecdsaWithSHA384: unsafe EVP_sha384()
+        case .rsaWithSHA1: unsafe EVP_sha1()
         case .ed25519: nil
         }
     }

@@ -1,4 +1,5 @@
 internal import CPostgres
+import Crypto
 
 /// The stuck connections of a pool, and the writes that may still get stuck.
 ///

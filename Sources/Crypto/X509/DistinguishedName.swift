@@ -1,0 +1,52 @@
+/// The attributes of a subject or an issuer, in their order.
+package struct DistinguishedName: Hashable, Sendable {
+    /// One attribute.
+    package struct Entry: Hashable, Sendable {
+        /// Which attribute.
+        package let attribute: Attribute
+        /// Its text, whatever string type it was written in.
+        package let value: String
+    }
+
+    /// A type of attribute, by its OID in dotted decimal form.
+    package struct Attribute: Hashable, Sendable {
+        /// Such as `2.5.4.3`.
+        package let oid: String
+        /// Takes an OID in dotted decimal form.
+        package init(oid: String) { self.oid = oid }
+
+        // Source: X.520, RFC 5280 §4.1.2.4 and appendix A.
+        package static let commonName = Attribute(oid: "2.5.4.3")
+        package static let serialNumber = Attribute(oid: "2.5.4.5")
+        package static let country = Attribute(oid: "2.5.4.6")
+        package static let organization = Attribute(oid: "2.5.4.10")
+        package static let organizationalUnit = Attribute(oid: "2.5.4.11")
+        // Source: TCG EK Credential Profile §3.2.9, WebAuthn L3 §8.3.1.
+        package static let tpmManufacturer = Attribute(oid: "2.23.133.2.1")
+        package static let tpmModel = Attribute(oid: "2.23.133.2.2")
+        package static let tpmVersion = Attribute(oid: "2.23.133.2.3")
+    }
+
+    /// The attributes in their order; a name may have one of them twice.
+    package let entries: [Entry]
+
+    init(_ entries: [(type: String, value: String)]) {
+        self.entries = entries.map {
+            Entry(attribute: Attribute(oid: $0.type), value: $0.value)
+        }
+    }
+
+    /// Whether there is no attribute at all.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Every value of one attribute.
+    package func values(_ attribute: Attribute) -> [String] {
+        entries.filter { $0.attribute == attribute }.map(\.value)
+    }
+
+    /// The value of an attribute that occurs exactly once.
+    package subscript(attribute: Attribute) -> String? {
+        let values = values(attribute)
+        return values.count == 1 ? values[0] : nil
+    }
+}

@@ -1,0 +1,103 @@
+package import Countersign
+package import Crypto
+
+/// A synthetic certificate, valid as it stands; a test changes the one thing that matters.
+package struct TestCertificate {
+    /// OIDs and texts of a name.
+    package typealias Name = [(oid: String, value: String)]
+
+    package var serial: Int64 = 0x0ABC
+    package var issuer: Name
+    package var subject: Name
+    package var notBefore = Instant(milliseconds: 1_704_067_200_000)
+    package var notAfter = Instant(milliseconds: 2_019_686_400_000)
+    package var spki: Bytes
+    package var extensions: [Bytes] = []
+
+    package init(subject: Name, issuer: Name, spki: Bytes) {
+        self.subject = subject
+        self.issuer = issuer
+        self.spki = spki
+    }
+
+    /// A name of nothing but a common name.
+    package static func name(_ common: String) -> Name { [("2.5.4.3", common)] }
+
+    /// The DER, signed with ECDSA and SHA-256.
+    package func signed(by key: P256PrivateKey) throws -> Bytes {
+        let algorithm = DER.sequence(DER.oid("1.2.840.10045.4.3.2"))
+        let body = DER.sequence(
+            [
+                DER.explicit(0, DER.integer(2)), DER.integer(serial), algorithm,
+                Self.encode(issuer), DER.sequence(DER.time(notBefore), DER.time(notAfter)),
+                Self.encode(subject), spki,
+            ] + (extensions.isEmpty ? [] : [DER.explicit(3, DER.sequence(extensions))]))
+        return DER.sequence(body, algorithm, DER.bits(try key.sign(body)))
+    }
+
+    private static func encode(_ name: Name) -> Bytes {
+        DER.sequence(
+            name.map { DER.set([DER.sequence(DER.oid($0.oid), DER.utf8($0.value))]) })
+    }
+
+    /// One extension.
+    package static func ext(_ oid: String, critical: Bool = false, _ value: Bytes) -> Bytes {
+        DER.sequence([DER.oid(oid)] + (critical ? [DER.boolean(true)] : []) + [DER.octets(value)])
+    }
+
+    /// basicConstraints of a CA.
+    package static func authority(pathLength: Int64? = nil) -> Bytes {
+        let length = pathLength.map { [DER.integer($0)] } ?? []
+        return ext("2.5.29.19", critical: true, DER.sequence([DER.boolean(true)] + length))
+    }
+
+    /// basicConstraints of somebody who is none.
+    package static let noAuthority = ext("2.5.29.19", critical: true, DER.sequence())
+}
+
+/// A key with its self-signed certificate or with one by another authority.
+package struct TestAuthority: Sendable {
+    package let name: String
+    package let key: P256PrivateKey
+    package let certificate: Certificate
+
+    /// A root that nobody but this test trusts.
+    package init(root name: String = "Synthetic test root", key: P256PrivateKey? = nil) throws {
+        self.name = name
+        self.key = try key ?? P256PrivateKey.generate()
+        certificate = try Self.certify(name, self.key, by: name, self.key)
+    }
+
+    /// An intermediate below `issuer`.
+    package init(
+        _ name: String, below issuer: TestAuthority,
+        _ change: (inout TestCertificate) -> Void = { _ in }
+    ) throws {
+        self.name = name
+        key = try P256PrivateKey.generate()
+        certificate = try Self.certify(name, key, by: issuer.name, issuer.key, change)
+    }
+
+    private static func certify(
+        _ name: String, _ key: P256PrivateKey, by issuer: String, _ issuerKey: P256PrivateKey,
+        _ change: (inout TestCertificate) -> Void = { _ in }
+    ) throws -> Certificate {
+        var draft = TestCertificate(
+            subject: TestCertificate.name(name), issuer: TestCertificate.name(issuer),
+            spki: key.publicKey.spki)
+        draft.extensions = [TestCertificate.authority()]
+        change(&draft)
+        return try Certificate(der: try draft.signed(by: issuerKey))
+    }
+
+    /// A certificate of this authority about the key of `spki`.
+    package func certify(
+        _ spki: Bytes, subject: String = "Synthetic leaf",
+        _ change: (inout TestCertificate) -> Void = { _ in }
+    ) throws -> Certificate {
+        var draft = TestCertificate(
+            subject: TestCertificate.name(subject), issuer: TestCertificate.name(name), spki: spki)
+        change(&draft)
+        return try Certificate(der: try draft.signed(by: key))
+    }
+}
