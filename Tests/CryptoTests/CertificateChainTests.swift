@@ -186,7 +186,7 @@ private func refusal(
 }
 
 @Suite struct `The dates of a chain` {
-    private let first = Instant(milliseconds: 1_700_000_000_000)
+    private let first = Instant(milliseconds: 1_710_000_000_000)
     private let last = Instant(milliseconds: 1_800_000_000_000)
 
     private func limited(_ certificate: inout TestCertificate) {
@@ -246,8 +246,7 @@ private func refusal(
         _ change: (inout TestCertificate) -> Void = { _ in }
     ) throws -> Certificate {
         var draft = TestCertificate(
-            subject: TestCertificate.name(root.name), issuer: TestCertificate.name(root.name),
-            spki: root.key.publicKey.spki)
+            subject: root.subject, issuer: root.subject, spki: root.key.publicKey.spki)
         draft.serial = 77
         draft.extensions = [TestCertificate.authority()]
         change(&draft)

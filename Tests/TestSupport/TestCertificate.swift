@@ -55,36 +55,34 @@ package struct TestCertificate {
     package static let noAuthority = ext("2.5.29.19", critical: true, DER.sequence())
 }
 
-/// A key with its self-signed certificate or with one by another authority.
+/// A key with its certificate, self-signed or by another authority.
 package struct TestAuthority: Sendable {
-    package let name: String
+    package let subject: TestCertificate.Name
     package let key: P256PrivateKey
     package let certificate: Certificate
 
     /// A root that nobody but this test trusts.
-    package init(root name: String = "Synthetic test root", key: P256PrivateKey? = nil) throws {
-        self.name = name
-        self.key = try key ?? P256PrivateKey.generate()
-        certificate = try Self.certify(name, self.key, by: name, self.key)
+    package init(root name: String = "Synthetic test root") throws {
+        subject = TestCertificate.name(name)
+        key = try P256PrivateKey.generate()
+        certificate = try Self.certify(subject, key, by: subject, key)
     }
 
     /// An intermediate below `issuer`.
     package init(
-        _ name: String, below issuer: TestAuthority,
+        _ name: String, serialNumber: String? = nil, below issuer: TestAuthority,
         _ change: (inout TestCertificate) -> Void = { _ in }
     ) throws {
-        self.name = name
+        subject = TestCertificate.name(name) + (serialNumber.map { [("2.5.4.5", $0)] } ?? [])
         key = try P256PrivateKey.generate()
-        certificate = try Self.certify(name, key, by: issuer.name, issuer.key, change)
+        certificate = try Self.certify(subject, key, by: issuer.subject, issuer.key, change)
     }
 
     private static func certify(
-        _ name: String, _ key: P256PrivateKey, by issuer: String, _ issuerKey: P256PrivateKey,
-        _ change: (inout TestCertificate) -> Void = { _ in }
+        _ subject: TestCertificate.Name, _ key: P256PrivateKey, by issuer: TestCertificate.Name,
+        _ issuerKey: P256PrivateKey, _ change: (inout TestCertificate) -> Void = { _ in }
     ) throws -> Certificate {
-        var draft = TestCertificate(
-            subject: TestCertificate.name(name), issuer: TestCertificate.name(issuer),
-            spki: key.publicKey.spki)
+        var draft = TestCertificate(subject: subject, issuer: issuer, spki: key.publicKey.spki)
         draft.extensions = [TestCertificate.authority()]
         change(&draft)
         return try Certificate(der: try draft.signed(by: issuerKey))
@@ -92,11 +90,11 @@ package struct TestAuthority: Sendable {
 
     /// A certificate of this authority about the key of `spki`.
     package func certify(
-        _ spki: Bytes, subject: String = "Synthetic leaf",
+        _ spki: Bytes, name: String = "Synthetic leaf",
         _ change: (inout TestCertificate) -> Void = { _ in }
     ) throws -> Certificate {
         var draft = TestCertificate(
-            subject: TestCertificate.name(subject), issuer: TestCertificate.name(name), spki: spki)
+            subject: TestCertificate.name(name), issuer: subject, spki: spki)
         change(&draft)
         return try Certificate(der: try draft.signed(by: key))
     }
