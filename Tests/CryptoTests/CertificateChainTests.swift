@@ -109,6 +109,25 @@ private func refusal(
             refusal(silent.sent, .standard(anchors: [silent.root.certificate])) == .broken)
     }
 
+    @Test func `may have a leaf of any certified key where the caller says so`() throws {
+        let digitalSignature = TestCertificate.ext(
+            "2.5.29.15", critical: true, DER.element([3], [7, 0x80]))
+        let world = try World(intermediate: {
+            $0.extensions = [TestCertificate.noAuthority, digitalSignature]
+        })
+        var rules = ChainRules.standard(anchors: [world.root.certificate])
+        #expect(refusal(world.sent, rules) == .broken)
+        rules.leafIssuer = .anyKey
+        #expect(refusal(world.sent, rules) == nil)
+        // Not one step further up, and every other rule stays.
+        let below = try TestAuthority("Below", below: world.intermediate)
+        let leaf = try below.certify(world.leaf.spki)
+        #expect(
+            refusal([leaf, below.certificate, world.intermediate.certificate], rules) == .broken)
+        let last = Instant(milliseconds: 2_019_686_400_000)
+        #expect(refusal(world.sent, rules, at: last + Seconds(1)) == .expired)
+    }
+
     @Test func `is broken when longer than an issuer allows`() throws {
         let world = try World(intermediate: {
             $0.extensions = [TestCertificate.authority(pathLength: 0)]

@@ -95,9 +95,9 @@ import Countersign
         return unsafe X509_verify(pointer, key) == 1
     }
 
-    /// Whether `issuer` may have issued this certificate by its names, key identifiers and key usage.
+    /// Whether this certificate calls `issuer` its issuer. Source: RFC 5280 §6.1.3 (a)(4).
     func names(asIssuer issuer: X509Handle) -> Bool {
-        defer { OpenSSL.forgetErrors() }
-        return unsafe X509_check_issued(issuer.pointer, pointer) == X509_V_OK
+        unsafe X509_NAME_cmp(
+            X509_get_subject_name(issuer.pointer), X509_get_issuer_name(pointer)) == 0
     }
 }

@@ -11,7 +11,9 @@ enum X509Path {
     /// No clock is read, no file and no network. Dates and unknown critical extensions are the caller's
     /// part (``CertificateChain``); every other rule of the standard is OpenSSL's: signatures, names, CA
     /// and path length constraints, key usage, name constraints, strength.
-    static func validate(_ path: [X509Handle]) throws(CertificateError) {
+    static func validate(
+        _ path: [X509Handle], leafIssuer: ChainRules.LeafIssuer
+    ) throws(CertificateError) {
         guard let leaf = path.first, let anchor = path.last else { throw .malformed }
         defer { OpenSSL.forgetErrors() }
         let store = X509Store(trusting: anchor)
@@ -33,6 +35,7 @@ enum X509Path {
             unsafe X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY),
             "X509_VERIFY_PARAM_set_purpose")
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, securityLevel)
+        if leafIssuer == .anyKey { unsafe countersign_allow_any_leaf_issuer(run.pointer) }
         guard unsafe X509_verify_cert(run.pointer) == 1 else {
             throw error(of: unsafe X509_STORE_CTX_get_error(run.pointer))
         }

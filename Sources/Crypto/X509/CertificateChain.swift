@@ -11,24 +11,35 @@ package struct ChainRules: Sendable {
         case ignored
     }
 
+    /// Who may have issued the leaf.
+    package enum LeafIssuer: Hashable, Sendable {
+        /// Only a certificate of a CA, as everywhere. Source: RFC 5280 §6.1.4 (k) and (n).
+        case authority
+        /// Any key that is certified itself. Hardware of the years before 2020 certifies its keys with one
+        /// that is marked as no CA. Who allows it must tell a leaf from an issuer by other means.
+        case anyKey
+    }
+
     /// Trusted certificates: roots, intermediates or leaves.
     package var anchors: [Certificate]
     package var leafDates: Dates
     package var intermediateDates: Dates
     /// Of the certificate that is trusted, also when it is the leaf.
     package var anchorDates: Dates
+    package var leafIssuer: LeafIssuer
     /// OIDs of critical extensions that the caller reads itself, besides those that OpenSSL acts on.
     package var criticalExtensionsRead: Set<String>
 
     /// Takes every rule.
     package init(
         anchors: [Certificate], leafDates: Dates, intermediateDates: Dates, anchorDates: Dates,
-        criticalExtensionsRead: Set<String>
+        leafIssuer: LeafIssuer, criticalExtensionsRead: Set<String>
     ) {
         self.anchors = anchors
         self.leafDates = leafDates
         self.intermediateDates = intermediateDates
         self.anchorDates = anchorDates
+        self.leafIssuer = leafIssuer
         self.criticalExtensionsRead = criticalExtensionsRead
     }
 
@@ -36,7 +47,7 @@ package struct ChainRules: Sendable {
     package static func standard(anchors: [Certificate]) -> ChainRules {
         ChainRules(
             anchors: anchors, leafDates: .judged, intermediateDates: .judged, anchorDates: .judged,
-            criticalExtensionsRead: [])
+            leafIssuer: .authority, criticalExtensionsRead: [])
     }
 }
 
@@ -131,7 +142,7 @@ package struct CertificateChain: Hashable, Sendable {
     private static func judge(
         _ path: Path, _ rules: ChainRules, at now: Instant
     ) throws(CertificateError) {
-        try X509Path.validate(path.certificates.map(\.handle))
+        try X509Path.validate(path.certificates.map(\.handle), leafIssuer: rules.leafIssuer)
         let last = path.certificates.count - 1
         for (index, certificate) in path.certificates.enumerated() {
             if index == last {
