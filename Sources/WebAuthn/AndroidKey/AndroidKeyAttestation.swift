@@ -71,9 +71,9 @@ package struct AndroidKeyAttestation: Sendable {
         } catch {
             throw failure(of: error, chain)
         }
-        // AK-01: leaf, attestation key, root at least. A root that was not sent counts.
-        let isRootSent = chain.certificates.contains { $0.isEdition(of: root) }
-        guard chain.certificates.count + (isRootSent ? 0 : 1) >= 3 else { throw .chainTooShort }
+        // AK-01: leaf, attestation key, root at least. A root that was not sent counts, once.
+        let below = chain.certificates.prefix { !$0.isEdition(of: root) }
+        guard below.count >= 2 else { throw .chainTooShort }
         return root
     }
 

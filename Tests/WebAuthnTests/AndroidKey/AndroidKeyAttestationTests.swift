@@ -70,6 +70,9 @@ import WebAuthn
         #expect(throws: Failure.chainTooShort) {
             try phone.verify([leaf.der, phone.root.certificate.der])
         }
+        #expect(throws: Failure.chainTooShort) {
+            try phone.verify([leaf.der, phone.root.certificate.der, phone.root.certificate.der])
+        }
         let below = try phone.intermediate.certify(phone.key.publicKey.spki) {
             $0.extensions = [SyntheticPhone.ext(.init(challenge: SyntheticPhone.challenge))]
         }
