@@ -28,17 +28,20 @@ package struct ReplayedRequest: Sendable {
     }
 }
 
+/// The numbers by which signed requests are judged.
+package enum DeviceRequestRules {
+    /// How far a phone's clock may be from the database's, before and after; both edges are inside.
+    package static let window = Seconds(300)
+    /// Replays of one credential's requests that are recorded while they are remembered. More say
+    /// nothing new, and whoever owns a phone could fill the log with them.
+    package static let replaysRecordedMax = 32
+}
+
 /// Judges signed requests. Pure: the same in every instance and at every try.
 package struct DeviceRequestJudge<Verifier: AssertionVerifier>: Sendable {
     let verifier: Verifier
 
     package init(verifier: Verifier) { self.verifier = verifier }
-
-    /// How far a phone's clock may be from the database's, before and after; both edges are inside.
-    package static var window: Seconds { Seconds(300) }
-    /// Replays of one credential's requests that are recorded while they are remembered. More say
-    /// nothing new, and whoever owns a phone could fill the log with them.
-    package static var replaysRecordedMax: Int { 32 }
 
     /// Decides.
     ///
@@ -59,7 +62,7 @@ package struct DeviceRequestJudge<Verifier: AssertionVerifier>: Sendable {
             let claimed = try credential(request, context)
             // Whole seconds, as the phone's: the last second of the window is all inside.
             let now = context.at.wholeSeconds.milliseconds / 1000
-            guard abs(now - signature.timestamp) <= Self.window.count else {
+            guard abs(now - signature.timestamp) <= DeviceRequestRules.window.count else {
                 throw .timestampOutOfWindow
             }
             try verify(signature, by: claimed, over: message)
@@ -68,7 +71,8 @@ package struct DeviceRequestJudge<Verifier: AssertionVerifier>: Sendable {
                 return .accept(signature, by: claimed)
             }
             if earlier.id == call { return .accepted(by: claimed) }
-            guard !earlier.replayIsRecorded, claimed.replaysRecorded < Self.replaysRecordedMax
+            guard !earlier.replayIsRecorded,
+                claimed.replaysRecorded < DeviceRequestRules.replaysRecordedMax
             else { throw .nonceUsed }
             return .replayed(
                 ReplayedRequest(
