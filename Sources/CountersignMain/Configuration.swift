@@ -1,3 +1,4 @@
+import Countersign
 import WebAuthn
 
 /// Every setting of the program with the value it has for this run.
@@ -18,6 +19,7 @@ struct Configuration: Sendable {
     var evidence = Evidence()
     var core = Core()
     var delivery = Delivery()
+    var deviceRequests = DeviceRequests()
     var limits = Limits()
     var failpoint: Failpoint?
 
@@ -93,6 +95,10 @@ struct Configuration: Sendable {
 
     struct Delivery: Sendable {
         var slots = 0
+    }
+
+    struct DeviceRequests: Sendable {
+        var mode = RequestMode.enforce
     }
 
     struct Limits: Sendable {

@@ -166,6 +166,10 @@ struct Setting: Sendable {
             "delivery.slots", \.delivery.slots, .integer(1...64), default: "4",
             "execution orders under way to core banking at once"),
         Setting(
+            "device_requests.mode", \.deviceRequests.mode, .choice(), default: "enforce",
+            "whether signed requests that are refused are kept from being carried out; a credential "
+                + "may have a mode of its own"),
+        Setting(
             "limits.request_body_bytes", \.limits.requestBodyBytes, .integer(4096...1_048_576),
             default: "65536", "the longest request body"),
         Setting(

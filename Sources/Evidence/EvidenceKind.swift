@@ -26,5 +26,9 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case policyPublished = "policy.published"
     case clientAdded = "client.added"
     case evidenceRead = "evidence.read"
+    /// How strictly a credential's signed requests are judged was changed.
+    case requestConfigured = "request.configured"
+    /// A signed request that was accepted came again.
+    case requestReplayed = "request.replayed"
     case tamperDetected = "tamper.detected"
 }

@@ -7,16 +7,19 @@ package struct API: Sendable {
         let actions: any ActionService
         let credentials: any CredentialService
         let evidence: any EvidenceService
+        let deviceRequests: any DeviceRequestService
         let clients: any ClientDirectory
 
         /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
-            evidence: any EvidenceService, clients: any ClientDirectory
+            evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
+            clients: any ClientDirectory
         ) {
             self.actions = actions
             self.credentials = credentials
             self.evidence = evidence
+            self.deviceRequests = deviceRequests
             self.clients = clients
         }
     }
@@ -85,6 +88,8 @@ struct APIRoutes: Sendable {
     let actions: any ActionService
     let credentials: any CredentialService
     let evidence: any EvidenceService
+    let deviceRequests: any DeviceRequestService
+    let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
     let now: @Sendable () -> Instant
@@ -100,6 +105,8 @@ struct APIRoutes: Sendable {
         actions = services.actions
         credentials = services.credentials
         evidence = services.evidence
+        deviceRequests = services.deviceRequests
+        verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
                 directory: services.clients, sha256: surroundings.sha256,
@@ -118,6 +125,7 @@ struct APIRoutes: Sendable {
             createAction, readAction, listActions, issueChallenge, approveAction, rejectAction,
             cancelAction, listPayees,
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
+            verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
             health, ready, showMetrics,
         ] + wellKnownFiles

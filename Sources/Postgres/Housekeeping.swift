@@ -1,7 +1,8 @@
 package import Countersign
 package import Evidence
 
-/// What happens with time: expiry is written, holds end, old keys are forgotten, months get partitions.
+/// What happens with time: expiry is written, holds end, old keys and nonces are forgotten, months get
+/// partitions.
 ///
 /// Any number of instances may run it; each step compares what it read, so only one of them writes.
 package struct Housekeeping: Sendable {
@@ -10,6 +11,8 @@ package struct Housekeeping: Sendable {
 
     /// Actions that are looked at in one round.
     package static var batchMax: Int { 100 }
+    /// Signed requests that are forgotten in one transaction.
+    package static var forgettingMax: Int { 5000 }
 
     package init(database: Database, sealer: EvidenceSealer) {
         self.database = database
@@ -49,6 +52,19 @@ package struct Housekeeping: Sendable {
         try await database.run { connection throws(PostgresError) in
             _ = try connection.execute(.forgetIdempotency, [])
             _ = try connection.execute(.ensurePartitions, [])
+        }
+    }
+
+    /// Forgets signed requests that can no longer be good, a batch at a time.
+    ///
+    /// - Returns: How many; when it is a whole batch, there may be more.
+    /// - Throws: ``StoreFailure``; the next round tries again.
+    package func forgetDeviceRequests() async throws(StoreFailure) -> Int {
+        try await database.run { connection throws(PostgresError) in
+            let rows = try connection.execute(
+                .forgetDeviceRequests, [.int(Self.forgettingMax)])
+            guard let row = try rows.single() else { throw .malformedColumn("forgotten") }
+            return try row["forgotten"]
         }
     }
 

@@ -102,14 +102,10 @@ package struct PostgresCredentialStore: CredentialStore {
 
     package func barrier() async throws(StoreFailure) { try await database.barrier() }
 
-    /// Runs a function whose only other status is a lost race.
+    /// See ``Database/succeeded(_:_:_:)``.
     func succeeded(
         _ success: String, _ statement: Statement, _ parameters: [Parameter]
     ) async throws(StoreFailure) -> Bool {
-        switch try await database.status(statement, parameters) {
-        case success: return true
-        case "lost_race": return false
-        default: throw .internalFailure(code: "status")
-        }
+        try await database.succeeded(success, statement, parameters)
     }
 }

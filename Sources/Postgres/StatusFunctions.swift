@@ -24,6 +24,20 @@ extension Database {
         }
     }
 
+    /// Runs a function whose only other status is a lost race.
+    ///
+    /// - Returns: `false` for a lost race.
+    /// - Throws: ``StoreFailure``; also when the function answers anything else.
+    func succeeded(
+        _ success: String, _ statement: Statement, _ parameters: [Parameter]
+    ) async throws(StoreFailure) -> Bool {
+        switch try await status(statement, parameters) {
+        case success: return true
+        case "lost_race": return false
+        default: throw .internalFailure(code: "status")
+        }
+    }
+
     /// Commits a write of its own; see ``DecisionStore/barrier()``.
     func barrier() async throws(StoreFailure) { try await query(.barrier) }
 }

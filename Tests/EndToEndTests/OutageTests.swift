@@ -31,29 +31,6 @@ import Testing
         }
     }
 
-    /// All processes at once and without a word, as when the machine loses its power.
-    private func kill(_ server: PrivatePostgres) async throws {
-        for process in server.places.processesInside() { _ = Glibc.kill(process, SIGKILL) }
-        try await until("Postgres is dead") { server.places.processesInside().isEmpty }
-    }
-
-    private func withOwnPostgres(_ body: (PrivatePostgres) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "countersign-outage-" + UUID().uuidString
-        let server = try PrivatePostgres(at: folder)
-        var result = Result<Void, any Error>.success(())
-        do {
-            _ = try await server.start(.durable)
-            _ = try await Migrator.embedded.migrate(ConnectionInfo(server.url))
-            try await body(server)
-        } catch {
-            result = .failure(error)
-        }
-        try await server.stop()
-        try server.remove()
-        try? FileManager.default.removeItem(atPath: folder)
-        try result.get()
-    }
-
     @Test func `two instances deliver each order once`() async throws {
         try await withBank { bank in
             let instances = [try await bank.serve(), try await bank.serve()]

@@ -121,12 +121,15 @@ private struct Keeper: Sendable {
     private static let interval = Duration.milliseconds(500)
     /// Rounds between two tidyings: about an hour.
     private static let tidyEvery = 7200
+    /// Rounds between two looks for nonces to forget: about ten seconds, so that a batch is enough.
+    private static let forgetEvery = 20
 
     func run() async {
         var round = 0
         while !Task.isCancelled {
             do throws(StoreFailure) {
                 if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
+                if round % Self.forgetEvery == 0 { try await forgetDeviceRequests() }
                 round += 1
                 // A full batch means that more may be due.
                 if try await housekeeping.settleDueActions() >= Housekeeping.batchMax { continue }
@@ -135,6 +138,15 @@ private struct Keeper: Sendable {
             }
             await pause(Self.interval)
         }
+    }
+}
+
+extension Keeper {
+    /// Forgets until nothing old is left, or the service is to end.
+    private func forgetDeviceRequests() async throws(StoreFailure) {
+        while try await housekeeping.forgetDeviceRequests() >= Housekeeping.forgettingMax,
+            !Task.isCancelled
+        {}
     }
 }
 

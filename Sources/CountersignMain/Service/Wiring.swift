@@ -69,6 +69,9 @@ extension Configuration {
             credentials: credentials,
             evidence: PostgresEvidenceStore(
                 database: database, keyEncryption: keyEncryption, service: service),
+            deviceRequests: VerifyDeviceRequest(
+                store: PostgresDeviceRequestStore(database: database, sealer: sealer),
+                verifier: proofs, entropy: .openSSL, general: deviceRequests.mode),
             clients: PostgresClientDirectory(database: database))
     }
 

@@ -157,6 +157,37 @@ struct FakeEvidence: EvidenceService {
     }
 }
 
+/// Signed requests, judged as a test says.
+struct FakeDeviceRequests: DeviceRequestService {
+    var answer = Fixture.deviceRequestAnswer
+    var failure: StoreFailure?
+
+    let requests = Recorder<DeviceRequest>()
+    let commands = Recorder<SetRequestSigningCommand>()
+
+    func verify(_ request: DeviceRequest) async throws(StoreFailure) -> DeviceRequestAnswer {
+        requests.record(request)
+        if let failure { throw failure }
+        return answer
+    }
+
+    func requestSigning(
+        of credential: ID<Credential>
+    ) async throws(StoreFailure) -> RequestSigning? {
+        guard credential == Fixture.credential.id else { return nil }
+        return RequestSigning(credential: credential, choice: .inherited, effective: .enforce)
+    }
+
+    func setRequestSigning(
+        _ command: SetRequestSigningCommand
+    ) async throws(StoreFailure) -> RequestSigning? {
+        commands.record(command)
+        guard command.credential == Fixture.credential.id else { return nil }
+        return RequestSigning(
+            credential: command.credential, choice: command.choice, effective: .logOnly)
+    }
+}
+
 /// Clients by their keys and certificates, of which some can go while the test runs.
 final class FakeDirectory: ClientDirectory, @unchecked Sendable {
     // Sendable: the dictionaries are reached only under the lock.

@@ -88,6 +88,10 @@ enum Fixture {
         attestation: .init(verdict: .selfSigned, format: "packed"), backupEligible: true,
         backupState: false)
 
+    static let deviceRequestAnswer = DeviceRequestAnswer(
+        verdict: .verified(credential.id, of: customerID), mode: .enforce, profile: .target,
+        at: now)
+
     static let evidence = EvidenceRecord(
         id: id(7), kind: "action.approved", at: now, actionID: action.id, customerID: customerID,
         credentialID: credential.id, leaf: Bytes("leaf".utf8), leafHash: leafHash,
@@ -139,6 +143,12 @@ enum Body {
         """
     static let passkeyProof = #"{"challenge_id": "\#(challengeID)", "passkey": \#(passkey)}"#
     static let reason = #"{"reason": "other"}"#
+
+    static let deviceRequest = """
+        {"method": "POST", "target": "/v1/transfers?x=%2F", "body_sha256": "\(Fixture.leafHash.hex)",
+         "headers": {"X-Device-ID": "\(credentialID)", "x-timestamp": ["1800000000"],
+                     "X-NONCE": "nonce-0001", "X-Signature": "MEUC+/8="}}
+        """
 
     static let enrolmentID = (Fixture.id(4) as ID<Enrolment>).text
     static let enrolment = #"{"kind": "device_key"}"#

@@ -49,6 +49,7 @@ struct FakeAPI: Sendable {
     var actions = FakeActions()
     var credentials = FakeCredentials()
     var evidence = FakeEvidence()
+    var deviceRequests = FakeDeviceRequests()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -63,7 +64,8 @@ struct FakeAPI: Sendable {
             readiness: { checks }, failures: FailureReport { code, _ in defects.record(code) },
             wellKnown: wellKnown)
         let services = API.Services(
-            actions: actions, credentials: credentials, evidence: evidence, clients: directory)
+            actions: actions, credentials: credentials, evidence: evidence,
+            deviceRequests: deviceRequests, clients: directory)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }
