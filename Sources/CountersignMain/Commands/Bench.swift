@@ -16,10 +16,14 @@ extension Command {
                 name: "flows", placeholder: "F",
                 what: "instead: play so many flows, and check that no memory is kept"),
             .init(
+                name: "verifiers", placeholder: nil,
+                what: "instead: CPU per verification, beside OpenSSL's bare EVP_DigestVerify"),
+            .init(
                 name: "dir", placeholder: "DIR",
                 what: "the folder of its database (default .countersign/bench of the checkout)"),
         ]
     ) { invocation in
+        if invocation.has("verifiers") { return try VerifierBench().run() }
         let project = ProcessInfo.processInfo.environment[ReservedNames.project]
         let home = try DemoHome(
             invocation.option("dir") ?? (project ?? ".") + "/.countersign/bench", project: project)

@@ -1,0 +1,128 @@
+package import Countersign
+import Crypto
+
+/// What this installation believes statements of devices' makers by. Which profile a key needs is the
+/// risk policy's to say; here it is found out which ones it meets.
+package struct DeviceAttestationPolicy: Sendable {
+    /// What Android's attestations are judged with.
+    package struct Android: Sendable {
+        /// Which app and which patch level the profiles ask for.
+        package let requirements: AndroidRequirements
+        /// Read at each use, so that a list of revocations that was fetched meanwhile counts.
+        package let trust: @Sendable () -> AndroidTrust
+
+        package init(
+            requirements: AndroidRequirements, trust: @escaping @Sendable () -> AndroidTrust
+        ) {
+            self.requirements = requirements
+            self.trust = trust
+        }
+    }
+
+    /// `nil` when the bank has no Android app: then such statements are kept and not looked at.
+    package let android: Android?
+    /// `nil` when the bank has no app of Apple's: then the same.
+    package let appAttest: AppAttestTrust?
+
+    package init(android: Android?, appAttest: AppAttestTrust?) {
+        self.android = android
+        self.appAttest = appAttest
+    }
+
+    /// An installation that was told of no app.
+    package static let unconfigured = DeviceAttestationPolicy(android: nil, appAttest: nil)
+
+    /// Judges the statement that came with a new device key.
+    ///
+    /// What is in order and meets no profile is recorded as that; what is not in order refuses the
+    /// enrolment, since an honest device sends no such thing.
+    ///
+    /// - Parameters:
+    ///   - offered: As it came; `nil` when nothing came.
+    ///   - key: The key that is enrolled; its possession is proved apart from this (AK-21).
+    ///   - message: The enrolment's message. Its SHA-256 is Android's challenge (AK-08); App Attest is
+    ///     over it and the key.
+    ///   - at: When certificates must be valid.
+    func judge(
+        _ offered: DeviceAttestation?, of key: P256PublicKey, message: Bytes, at: Instant
+    ) throws(AttestationFailure) -> Attestation {
+        guard let offered else { return .absent }
+        if offered.format == DeviceAttestation.androidKeyFormat, let android {
+            return try android.judge(offered, of: key, message: message, at: at)
+        }
+        if let statement = offered.appAttest, let appAttest {
+            return try judge(statement, by: appAttest, of: key, message: message, at: at)
+        }
+        return Attestation(
+            verdict: .unverified, format: offered.format, statement: offered.bytes)
+    }
+
+    private func judge(
+        _ statement: AppAttestStatement, by trust: AppAttestTrust, of key: P256PublicKey,
+        message: Bytes, at: Instant
+    ) throws(AttestationFailure) -> Attestation {
+        do throws(AppAttestFailure) {
+            let believed = try AppAttestAttestation.verify(
+                statement,
+                clientData: AppAttestAttestation.clientData(message: message, deviceKey: key.spki),
+                at: at, trust: trust)
+            return Attestation(
+                verdict: .basic, format: DeviceAttestation.appAttestFormat,
+                statement: [statement.object, statement.keyID], facts: believed.facts,
+                profiles: [.appAttest], appAttestKey: believed.key)
+        } catch {
+            throw AttestationFailure("app_attest_\(error.rawValue)")
+        }
+    }
+}
+
+extension DeviceAttestationPolicy.Android {
+    fileprivate func judge(
+        _ offered: DeviceAttestation, of key: P256PublicKey, message: Bytes, at: Instant
+    ) throws(AttestationFailure) -> Attestation {
+        let believed: AndroidKeyAttestation
+        do throws(AndroidAttestationFailure) {
+            believed = try AndroidKeyAttestation.verify(
+                certificates: offered.certificates, challenge: sha256(message).bytes,
+                key: key.spki, at: at, trust: trust())
+        } catch {
+            throw AttestationFailure("android_\(error.rawValue)")
+        }
+        let profiles = AttestationProfile.allCases.compactMap { profile in
+            profile.android.map { (profile, believed.unmet($0, requirements)) }
+        }
+        return Attestation(
+            verdict: .basic, format: offered.format, statement: offered.certificates,
+            facts: believed.facts(unmet: profiles),
+            profiles: profiles.filter { $0.1.isEmpty }.map { $0.0 })
+    }
+}
+
+extension AndroidKeyAttestation {
+    /// The facts, and of each profile what does not hold.
+    fileprivate func facts(unmet: [(AttestationProfile, [AndroidCondition])]) -> JSON {
+        guard case .object(let members) = facts else { return facts }
+        let conditions = unmet.map { profile, conditions in
+            JSON.Member(profile.rawValue, .array(conditions.map { .string($0.rawValue) }))
+        }
+        return .object(members + [JSON.Member("unmet", .object(conditions))])
+    }
+}
+
+extension AttestationProfile {
+    /// The profile as Android's attestation knows it; `nil` when it is about something else.
+    fileprivate var android: AndroidProfile? {
+        switch self {
+        case .androidBiometric: .biometric
+        case .androidBiometricStrongBox: .biometricStrongBox
+        case .appAttest, .fidoTrusted: nil
+        }
+    }
+}
+
+extension DeviceAttestation {
+    /// The statement's bytes as they came.
+    fileprivate var bytes: [Bytes] {
+        appAttest.map { [$0.object, $0.keyID] } ?? certificates
+    }
+}
