@@ -111,6 +111,20 @@ package struct PublicKey: Sendable {
         if case .p256(let key) = material { key } else { nil }
     }
 
+    /// x and y of a key of P-256 or P-384, without the 0x04 in front; `nil` for every other kind.
+    package var point: Bytes? {
+        switch material {
+        case .p256: Bytes(spki.suffix(EllipticCurve.p256.pointBytes - 1))
+        case .p384: Bytes(spki.suffix(EllipticCurve.p384.pointBytes - 1))
+        case .rsa, .ed25519: nil
+        }
+    }
+
+    /// The two numbers of a key of RSA, big-endian without leading zeros; `nil` for every other kind.
+    package var rsaNumbers: (modulus: Bytes, exponent: Bytes)? {
+        if case .rsa(let key, _) = material { key.rsaNumbers } else { nil }
+    }
+
     /// The same in PEM.
     package var pem: String { PEM.encode(spki, label: "PUBLIC KEY") }
 

@@ -1,13 +1,36 @@
 package import Countersign
 import Crypto
 
+/// What an assertion's sign count tells beside the last one that was believed. WebAuthn L3 §6.1.1.
+package enum SignCount: Hashable, Sendable {
+    /// Both are zero: the authenticator keeps none, as most synced passkeys.
+    case notKept
+    /// It went up.
+    case advanced
+    /// It did not go up, although one is kept: a copy of the authenticator may be about.
+    case regressed
+
+    /// Compares the stored count with the one that came.
+    package init(from stored: UInt32, to sent: UInt32) {
+        if sent > stored {
+            self = .advanced
+        } else if (stored, sent) == (0, 0) {
+            self = .notKept
+        } else {
+            self = .regressed
+        }
+    }
+}
+
 /// A passkey's assertion that has been believed.
 package struct VerifiedPasskeyAssertion: Hashable, Sendable {
     /// To be stored when the whole decision commits, not before.
     package let signCount: UInt32
+    /// What the count told; never ``SignCount/regressed``, which is refused.
+    package let signCountOutcome: SignCount
     /// Whether the passkey may be copied to other devices.
     package let backupEligible: Bool
-    /// Whether it is copied now; this may change with every assertion.
+    /// Whether it is copied now; this may change with every assertion, and a change is an event.
     package let backupState: Bool
     /// Whether the authenticator verified the user; by which means it does not say.
     package let userVerified: Bool
@@ -26,11 +49,12 @@ package enum AssertionCeremony {
     ///   - credential: What was recorded of the credential of the customer who is asked.
     ///   - relyingParty: For whom the credential was made.
     ///   - policy: What to demand.
+    ///   - keys: The parsed keys of earlier assertions.
     /// - Returns: What the assertion told.
     /// - Throws: ``VerificationFailure``, the first that applies in the order of the steps.
     package static func verify(
         _ assertion: PasskeyAssertion, challenge: Bytes, credential: StoredPasskey,
-        relyingParty: RelyingParty, policy: VerifierPolicy
+        relyingParty: RelyingParty, policy: VerifierPolicy, keys: PasskeyKeys
     ) throws(VerificationFailure) -> VerifiedPasskeyAssertion {
         // 6: the credential and its owner are the expected ones.
         try identify(assertion, credential)
@@ -45,23 +69,25 @@ package enum AssertionCeremony {
         guard data.flags.contains(.backupEligible) == credential.backupEligible else {
             throw .backupEligibilityChanged
         }
-        // 21: the signature.
-        let key = try publicKey(of: credential)
-        try checkAttestedData(data, credential, key, policy)
+        // 21: the signature, by a key whose algorithm is still taken.
+        let key = try keys.key(of: credential)
+        guard policy.algorithms.contains(where: { $0.signature == key.publicKey.algorithm }) else {
+            throw .algorithmNotAllowed
+        }
+        try checkAttestedData(data, credential, key.publicKey, policy)
         guard
-            FidoAssertion().isValid(
-                relyingPartyID: relyingParty.id, clientDataHash: clientData.hash,
-                authenticatorData: data.raw, signature: assertion.signature, key: key,
-                policy: policy)
+            key.isValid(
+                signature: assertion.signature, authenticatorData: data.raw,
+                clientDataHash: clientData.hash, relyingParty: relyingParty, policy: policy)
         else { throw .signatureInvalid }
         // 22: the count goes up, unless the authenticator keeps none. Stricter than the spec, which
-        // leaves it to the relying party: a copied authenticator is refused.
-        guard
-            data.signCount > credential.signCount
-                || (data.signCount, credential.signCount) == (0, 0)
-        else { throw .signCountRegression }
+        // leaves it to the relying party: a copied authenticator is refused, and so is a synced passkey
+        // that counts and falls back, since then somebody else has signed meanwhile.
+        let outcome = SignCount(from: credential.signCount, to: data.signCount)
+        guard outcome != .regressed else { throw .signCountRegression }
         return VerifiedPasskeyAssertion(
-            signCount: data.signCount, backupEligible: credential.backupEligible,
+            signCount: data.signCount, signCountOutcome: outcome,
+            backupEligible: credential.backupEligible,
             backupState: data.flags.contains(.backupState),
             userVerified: data.flags.contains(.userVerified))
     }
@@ -75,19 +101,9 @@ package enum AssertionCeremony {
         }
     }
 
-    private static func publicKey(
-        of credential: StoredPasskey
-    ) throws(VerificationFailure) -> P256PublicKey {
-        do {
-            return try P256PublicKey(spki: credential.key)
-        } catch {
-            throw .storedKeyInvalid
-        }
-    }
-
     /// WebAuthn L3 §6.1: an assertion must not carry a new credential's data.
     private static func checkAttestedData(
-        _ data: AuthenticatorData, _ credential: StoredPasskey, _ key: P256PublicKey,
+        _ data: AuthenticatorData, _ credential: StoredPasskey, _ key: PublicKey,
         _ policy: VerifierPolicy
     ) throws(VerificationFailure) {
         guard let attested = data.attestedCredential else { return }

@@ -12,9 +12,11 @@ struct AttestationObject {
 
     init(parsing bytes: Bytes) throws(VerificationFailure) {
         var rest = bytes[...]
-        guard bytes.count <= Self.bytesMax, let object = CBOR(takingFrom: &rest) else {
-            throw .cborMalformed
-        }
+        // Some clients write its maps open. What is signed, the authenticator data, is a byte string
+        // here and is read strictly.
+        guard bytes.count <= Self.bytesMax,
+            let object = CBOR(takingFrom: &rest, lengths: .definiteOrOpen)
+        else { throw .cborMalformed }
         guard rest.isEmpty else { throw .attestationObjectTrailingBytes }
         guard case .text(let format)? = object["fmt"],
             case .bytes(let authenticatorData)? = object["authData"],

@@ -74,16 +74,18 @@ struct AuthenticatorData {
 
 /// A new credential inside authenticator data. Source: WebAuthn L3 §6.5.1.
 struct AttestedCredential {
-    /// The authenticator's model, 16 bytes; unproven unless an attestation proves it.
-    let aaguid: Bytes
+    /// The authenticator's model; unproven unless an attestation proves it.
+    let model: AAGUID
     let id: Bytes
     /// The COSE key, not yet looked at.
     let key: CBOR
 
     /// Reads AAGUID, length, ID and key off the front.
     init(takingFrom input: inout ArraySlice<UInt8>) throws(VerificationFailure) {
-        guard input.count >= 18 else { throw .authenticatorDataMalformed }
-        aaguid = Bytes(input.prefix(16))
+        guard input.count >= 18, let model = AAGUID(Bytes(input.prefix(16))) else {
+            throw .authenticatorDataMalformed
+        }
+        self.model = model
         input = input.dropFirst(16)
         let count = input.prefix(2).reduce(0) { $0 << 8 | Int($1) }
         input = input.dropFirst(2)

@@ -1,6 +1,6 @@
 import Countersign
 
-/// A CBOR value of the kinds that authenticators write: no floats, tags or indefinite lengths.
+/// A CBOR value of the kinds that authenticators write: no floats or tags.
 ///
 /// Source: RFC 8949; CTAP 2.1 §8 (canonical form).
 indirect enum CBOR: Hashable, Sendable {
@@ -20,6 +20,15 @@ indirect enum CBOR: Hashable, Sendable {
         let value: CBOR
     }
 
+    /// Whether arrays and maps may be written without their count.
+    enum Lengths {
+        /// CTAP2's canonical form, of everything that an authenticator signs.
+        case definite
+        /// Arrays and maps may be open. Only for the attestation object: the client puts it together,
+        /// and its framing is not signed.
+        case definiteOrOpen
+    }
+
     /// The deepest nesting that is read; attestation statements need four.
     static let depthMax = 16
 
@@ -27,9 +36,9 @@ indirect enum CBOR: Hashable, Sendable {
     ///
     /// Looser than the canonical form in two points, because real authenticators are: pairs may be in
     /// any order, and a length may be longer than it need be.
-    init?(takingFrom input: inout ArraySlice<UInt8>) {
+    init?(takingFrom input: inout ArraySlice<UInt8>, lengths: Lengths = .definite) {
         var rest = input
-        guard let value = Self.read(&rest, depth: 0) else { return nil }
+        guard case .value(let value)? = Self.read(&rest, lengths, depth: 0) else { return nil }
         input = rest
         self = value
     }
@@ -87,47 +96,73 @@ indirect enum CBOR: Hashable, Sendable {
 }
 
 extension CBOR {
-    private static func read(_ input: inout ArraySlice<UInt8>, depth: Int) -> CBOR? {
+    /// What was read: a value, or the end of the open array or map around it.
+    private enum Item {
+        case value(CBOR)
+        case end
+    }
+
+    private static func read(
+        _ input: inout ArraySlice<UInt8>, _ lengths: Lengths, depth: Int
+    ) -> Item? {
         guard depth < depthMax, let (token, count) = CBORTokenizer.next(in: input) else {
             return nil
         }
         input = input.dropFirst(count)
+        let value: CBOR?
         switch token {
-        case .unsigned(let value): return .unsigned(value)
-        case .negative(let value): return .negative(value)
-        case .bytes(let bytes): return .bytes(bytes)
-        case .text(let units): return String(validating: units, as: UTF8.self).map { .text($0) }
-        case .array(let count): return array(of: count, from: &input, depth: depth)
-        case .map(let count): return map(of: count, from: &input, depth: depth)
-        case .bool(let value): return .bool(value)
-        case .null: return .null
-        case .unsupported: return nil
+        case .unsigned(let number): value = .unsigned(number)
+        case .negative(let number): value = .negative(number)
+        case .bytes(let bytes): value = .bytes(bytes)
+        case .text(let units): value = String(validating: units, as: UTF8.self).map { .text($0) }
+        case .array(let count): value = array(of: count, from: &input, lengths, depth: depth)
+        case .map(let count): value = map(of: count, from: &input, lengths, depth: depth)
+        case .openArray:
+            guard lengths == .definiteOrOpen else { return nil }
+            value = array(of: nil, from: &input, lengths, depth: depth)
+        case .openMap:
+            guard lengths == .definiteOrOpen else { return nil }
+            value = map(of: nil, from: &input, lengths, depth: depth)
+        case .end: return .end
+        case .bool(let flag): value = .bool(flag)
+        case .null: value = .null
+        case .unsupported: value = nil
         }
+        return value.map { .value($0) }
     }
 
+    /// Without a count the array goes on to its end.
     private static func array(
-        of count: Int, from input: inout ArraySlice<UInt8>, depth: Int
+        of count: Int?, from input: inout ArraySlice<UInt8>, _ lengths: Lengths, depth: Int
     ) -> CBOR? {
         // A promise of more items than there are bytes costs nothing: reading stops where they end.
         var items: [CBOR] = []
-        for _ in 0..<count {
-            guard let item = read(&input, depth: depth + 1) else { return nil }
-            items.append(item)
+        while items.count != count {
+            switch read(&input, lengths, depth: depth + 1) {
+            case .value(let item)?: items.append(item)
+            case .end?: return count == nil ? .array(items) : nil
+            case nil: return nil
+            }
         }
         return .array(items)
     }
 
+    /// Without a count the map goes on to its end, which may not stand between a key and its value.
     private static func map(
-        of count: Int, from input: inout ArraySlice<UInt8>, depth: Int
+        of count: Int?, from input: inout ArraySlice<UInt8>, _ lengths: Lengths, depth: Int
     ) -> CBOR? {
         var pairs: [Pair] = []
         var keys: Set<Bytes> = []
-        for _ in 0..<count {
-            guard let key = read(&input, depth: depth + 1),
-                let value = read(&input, depth: depth + 1),
-                keys.insert(key.encoded).inserted
-            else { return nil }
-            pairs.append(Pair(key: key, value: value))
+        while pairs.count != count {
+            switch read(&input, lengths, depth: depth + 1) {
+            case .value(let key)?:
+                guard case .value(let value)? = read(&input, lengths, depth: depth + 1),
+                    keys.insert(key.encoded).inserted
+                else { return nil }
+                pairs.append(Pair(key: key, value: value))
+            case .end?: return count == nil ? .map(pairs) : nil
+            case nil: return nil
+            }
         }
         return .map(pairs)
     }

@@ -16,11 +16,13 @@ package struct CreationOptions: Sendable {
     package let timeout: Seconds
     /// The customer's passkeys: an authenticator that holds one is not enrolled twice.
     package let exclude: [CredentialDescriptor]
+    /// What the verifier will demand of the answer.
+    package let policy: VerifierPolicy
 
     /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
-        timeout: Seconds, exclude: [CredentialDescriptor]
+        timeout: Seconds, exclude: [CredentialDescriptor], policy: VerifierPolicy = .service
     ) {
         precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
         self.relyingParty = relyingParty
@@ -29,6 +31,7 @@ package struct CreationOptions: Sendable {
         self.challenge = challenge
         self.timeout = timeout
         self.exclude = exclude
+        self.policy = policy
     }
 
     /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
@@ -40,16 +43,18 @@ package struct CreationOptions: Sendable {
                 "displayName": .string(userName),
             ],
             "challenge": .string(Base64.encodeURL(challenge)),
-            "pubKeyCredParams": [
-                ["type": "public-key", "alg": .integer(COSEAlgorithm.es256.rawValue)]
-            ],
+            "pubKeyCredParams": .array(
+                policy.algorithms.ranked.map {
+                    ["type": "public-key", "alg": .integer($0.rawValue)]
+                }),
             "timeout": .integer(timeout.count * 1000),
             "excludeCredentials": .array(exclude.map(\.json)),
             "authenticatorSelection": [
                 "residentKey": "preferred", "requireResidentKey": .bool(false),
                 "userVerification": "required",
             ],
-            "attestation": "none",
+            // Whoever trusts no maker asks for no statement: it tells about the customer's device.
+            "attestation": policy.attestation.anchors.isEmpty ? "none" : "direct",
         ]
     }
 }

@@ -1,5 +1,5 @@
 package import Countersign
-import Crypto
+package import Crypto
 
 /// Signatures of enrolled device keys, without WebAuthn around them.
 package enum DeviceKeyVerifier {
@@ -9,14 +9,18 @@ package enum DeviceKeyVerifier {
     ///   - signature: As it came. (r, s) and (r, n−s) are both valid: never look one up by its bytes.
     ///   - message: The stored bytes that were to be signed.
     ///   - key: SubjectPublicKeyInfo in DER, as recorded at enrolment.
+    ///   - keys: The parsed keys of earlier signatures, if the caller keeps them.
     /// - Throws: ``VerificationFailure``: `signatureInvalid`, or `storedKeyInvalid` when the record is
     ///   damaged.
     package static func verify(
-        signature: Bytes, over message: Bytes, key: Bytes
+        signature: Bytes, over message: Bytes, key: Bytes,
+        keys: KeyCache<P256PublicKey> = KeyCache(keysMax: 2)
     ) throws(VerificationFailure) {
         let publicKey: P256PublicKey
         do {
-            publicKey = try P256PublicKey(spki: key)
+            publicKey = try keys.key(of: key) { (spki) throws(KeyError) in
+                try P256PublicKey(spki: spki)
+            }
         } catch {
             throw .storedKeyInvalid
         }

@@ -8,7 +8,7 @@ extension CustomerProofVerifier: RegistrationVerifier {
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         switch offered {
         case .deviceKey(let offered): try verify(offered, over: message)
-        case .passkey(let offered): try verify(offered, over: message)
+        case .passkey(let offered): try verify(offered, over: message, at: at)
         }
     }
 
@@ -33,23 +33,23 @@ extension CustomerProofVerifier: RegistrationVerifier {
     }
 
     private func verify(
-        _ offered: PasskeyRegistration, over message: Bytes
+        _ offered: PasskeyRegistration, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         let made: RegisteredPasskey
         do throws(VerificationFailure) {
             made = try RegistrationCeremony.verify(
                 response: offered, challenge: sha256(message).bytes, relyingParty: relyingParty,
-                policy: .service)
+                policy: policy, at: at)
         } catch {
             throw .proof(error)
         }
         return VerifiedRegistration(
             publicKey: made.publicKey.spki,
-            attestation: Attestation(
-                verdict: made.attestationType, format: made.attestationFormat.rawValue),
+            attestation: made.attestation,
             passkey: VerifiedRegistration.Passkey(
                 credentialID: made.credentialID, signCount: made.signCount,
-                backupEligible: made.backupEligible, backupState: made.backupState))
+                backupEligible: made.backupEligible, backupState: made.backupState,
+                transports: made.transports))
     }
 }
 

@@ -6,7 +6,7 @@ package struct RegisteredPasskey: Hashable, Sendable {
     /// The ID that the authenticator chose, 1 to 1023 bytes; the store sees to it that it is new.
     package let credentialID: Bytes
     /// The key that will sign.
-    package let publicKey: P256PublicKey
+    package let publicKey: PublicKey
     /// The first sign count; 0 for authenticators that keep none.
     package let signCount: UInt32
     /// Whether the passkey may be copied to other devices; it never changes.
@@ -15,14 +15,13 @@ package struct RegisteredPasskey: Hashable, Sendable {
     package let backupState: Bool
     /// Whether the authenticator verified the user.
     package let userVerified: Bool
-    /// The authenticator's model, 16 bytes, as it said; believe it only with an attestation.
-    package let aaguid: Bytes
-    /// The form of the statement.
-    package let attestationFormat: AttestationFormat
-    /// What the statement proved.
+    /// The authenticator's model as it said; believe it only with an attestation.
+    package let model: AAGUID
+    /// What the statement would prove under a trusted anchor, whether there is one or not.
     package let attestationType: AttestationVerdict
-    /// As it came: kept as evidence, and to be judged again when trust in a model changes.
-    package let attestationObject: Bytes
+    /// What was believed, with the attestation object as it came: kept as evidence, and to be judged
+    /// again when trust in a model changes.
+    package let attestation: Attestation
     /// Hints for later requests, not facts.
     package let transports: [String]
 }
@@ -34,19 +33,20 @@ package enum RegistrationCeremony {
 
     /// Verifies the answer to creation options.
     ///
-    /// Steps 1–4 are the client's, 26 (the ID is new) and 29 (storing) the store's; step 23 and 24 judge
-    /// trust anchors, of which the formats here have none.
+    /// Steps 1–4 are the client's; 18 and 19 are the risk policy's, which is told the flags; 26 (the ID
+    /// is new) and 29 (storing) are the store's.
     ///
     /// - Parameters:
     ///   - response: The answer as it came.
     ///   - challenge: The bytes that the options carried.
     ///   - relyingParty: For whom the credential is made.
     ///   - policy: What to demand.
+    ///   - at: The instant at which certificates must be valid.
     /// - Returns: What to store.
     /// - Throws: ``VerificationFailure``, the first that applies in the order of the steps.
     package static func verify(
         response: PasskeyRegistration, challenge: Bytes, relyingParty: RelyingParty,
-        policy: VerifierPolicy
+        policy: VerifierPolicy, at instant: Instant
     ) throws(VerificationFailure) -> RegisteredPasskey {
         // 5, 6: decode the client data. 12: its hash.
         let clientData = try ClientData(parsing: response.clientDataJSON)
@@ -61,14 +61,16 @@ package enum RegistrationCeremony {
         // 20: the algorithm is one that was asked for, and the key is one of it.
         let key = try COSEKey(credential.key, allowing: policy.algorithms)
         // 21: the format, compared case by case. 22: its procedure.
-        guard let format = Self.format(named: object.format, policy) else {
-            throw .attestationFormatUnsupported
-        }
-        let type = try format.verify(
-            object.statement,
-            of: AttestationClaim(
-                authenticatorData: data, credential: credential, key: key,
-                clientDataHash: clientData.hash))
+        guard let format = AttestationFormat(identifier: object.format),
+            policy.attestation.formats.contains(format)
+        else { throw .attestationFormatUnsupported }
+        let claim = AttestationClaim(
+            authenticatorData: data, credential: credential, key: key,
+            clientDataHash: clientData.hash)
+        let proof = try format.verify(object.statement, of: claim)
+        // 23, 24: the trust anchors for the format and model, and whether the statement reaches one.
+        let attestation = try AttestationJudge(policy: policy.attestation, instant: instant)
+            .judge(proof, format, of: claim, object: response.attestationObject)
         // 25: the length of the ID.
         guard credential.id.count <= credentialIDBytesMax else { throw .credentialIDTooLong }
         // The envelope names the credential that the authenticator made; whoever stores the one and
@@ -79,15 +81,7 @@ package enum RegistrationCeremony {
             credentialID: credential.id, publicKey: key.publicKey, signCount: data.signCount,
             backupEligible: data.flags.contains(.backupEligible),
             backupState: data.flags.contains(.backupState),
-            userVerified: data.flags.contains(.userVerified), aaguid: credential.aaguid,
-            attestationFormat: format, attestationType: type,
-            attestationObject: response.attestationObject, transports: response.transports)
-    }
-
-    private static func format(named name: String, _ policy: VerifierPolicy) -> AttestationFormat? {
-        AttestationFormat(rawValue: name).flatMap {
-            $0.rawValue.utf8.elementsEqual(name.utf8) && policy.attestationFormats.contains($0)
-                ? $0 : nil
-        }
+            userVerified: data.flags.contains(.userVerified), model: credential.model,
+            attestationType: proof.type, attestation: attestation, transports: response.transports)
     }
 }

@@ -18,44 +18,37 @@ package struct VerifierPolicy: Hashable, Sendable {
     package let userPresence: Requirement
     /// Whether the authenticator must have verified the user.
     package let userVerification: Requirement
-    /// The algorithms that a new credential may have.
+    /// The algorithms that a credential may have, when it is made and whenever it signs: an algorithm that
+    /// is taken out of the policy is of no use any more. Stricter than WebAuthn, which asks only once.
     package let algorithms: Set<COSEAlgorithm>
-    /// The statements that a new credential may come with.
-    package let attestationFormats: Set<AttestationFormat>
+    /// The statements that a new credential may come with, and whom to believe about them.
+    package let attestation: AttestationPolicy
     /// Whether an assertion may repeat the credential's data.
     package let attestedDataInAssertion: AttestedDataInAssertion
 
     /// Takes every demand; none has a default.
     package init(
         userPresence: Requirement, userVerification: Requirement, algorithms: Set<COSEAlgorithm>,
-        attestationFormats: Set<AttestationFormat>,
-        attestedDataInAssertion: AttestedDataInAssertion
+        attestation: AttestationPolicy, attestedDataInAssertion: AttestedDataInAssertion
     ) {
         self.userPresence = userPresence
         self.userVerification = userVerification
         self.algorithms = algorithms
-        self.attestationFormats = attestationFormats
+        self.attestation = attestation
         self.attestedDataInAssertion = attestedDataInAssertion
     }
 
-    /// The only policy of the service: the user present and verified, ES256, nothing forbidden.
+    /// The service's policy where nothing else is configured: ES256, and no maker trusted.
+    package static let service: VerifierPolicy = .service(algorithms: [.es256], attestation: .untrusting)
+
+    /// The service's policy: the user present and verified, always.
     ///
-    /// No configuration reaches these values. Source: PSD2 RTS Art. 4(1), NIST SP 800-63B-4 App. B.
-    package static let service = VerifierPolicy(
-        userPresence: .required, userVerification: .required, algorithms: [.es256],
-        attestationFormats: [.noAttestation, .packed], attestedDataInAssertion: .mustMatchCredential
-    )
-}
-
-/// The signature algorithms that this verifier has. Source: IANA COSE Algorithms.
-package enum COSEAlgorithm: Int64, Hashable, Sendable, CaseIterable {
-    /// ECDSA on P-256 with SHA-256. Source: RFC 9053 §2.1, WebAuthn L3 §5.8.5.
-    case es256 = -7
-
-    /// Its name in the registry, as settings write it.
-    package var name: String {
-        switch self {
-        case .es256: "ES256"
-        }
+    /// No configuration reaches these two. Source: PSD2 RTS Art. 4(1), NIST SP 800-63B-4 App. B (D-07).
+    package static func service(
+        algorithms: Set<COSEAlgorithm>, attestation: AttestationPolicy
+    ) -> VerifierPolicy {
+        VerifierPolicy(
+            userPresence: .required, userVerification: .required, algorithms: algorithms,
+            attestation: attestation, attestedDataInAssertion: .mustMatchCredential)
     }
 }

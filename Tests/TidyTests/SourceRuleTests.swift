@@ -119,6 +119,7 @@ import Testing
         "Sources/HTTP/Locked.swift",
         "Sources/Postgres/LibPQ/JobQueue.swift",
         "Sources/Postgres/LibPQ/Quarantine.swift",
+        "Sources/WebAuthn/LibFido2/FidoPublicKey.swift",
     ]
 
     /// A call of a free function, not of a method of that name.

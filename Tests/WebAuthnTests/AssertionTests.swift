@@ -14,8 +14,9 @@ import WebAuthn
             try fixture.assertion(data: fixture.data(flags, signCount: 9)),
             challenge: fixture.challenge,
             credential: fixture.stored(signCount: 8, backupEligible: true),
-            relyingParty: fixture.relyingParty, policy: .service)
+            relyingParty: fixture.relyingParty, policy: .service, keys: PasskeyKeys(keysMax: 2))
         #expect(told.signCount == 9)
+        #expect(told.signCountOutcome == .advanced)
         #expect(told.backupEligible && told.backupState && told.userVerified)
     }
 
@@ -64,7 +65,7 @@ import WebAuthn
         var fixture = try Fixture()
         fixture.policy = VerifierPolicy(
             userPresence: .notRequired, userVerification: .notRequired, algorithms: [.es256],
-            attestationFormats: [], attestedDataInAssertion: .refused)
+            attestation: .untrusting, attestedDataInAssertion: .refused)
         #expect(fixture.refusal(try fixture.assertion(data: fixture.data([]))) == nil)
     }
 
@@ -156,7 +157,7 @@ import WebAuthn
         var fixture = try Fixture()
         fixture.policy = VerifierPolicy(
             userPresence: .required, userVerification: .required, algorithms: [.es256],
-            attestationFormats: [], attestedDataInAssertion: .refused)
+            attestation: .untrusting, attestedDataInAssertion: .refused)
         let flag = fixture.data(verified.union(.attestedCredential))
         let assertion = try fixture.assertion(data: fixture.newData(verified))
         #expect(

@@ -12,6 +12,9 @@ struct Fixture {
     let authenticator: SoftwareAuthenticator
     let relyingParty: RelyingParty
     var policy = VerifierPolicy.service
+    var instant = Fixture.at
+    static let at = Instant(milliseconds: 1_800_000_000_000)
+    private let keys = PasskeyKeys(keysMax: 4)
 
     init(
         origins: [String] = [origin], framing: RelyingParty.Framing = .refused
@@ -80,7 +83,7 @@ struct Fixture {
         do {
             _ = try RegistrationCeremony.verify(
                 response: response, challenge: challenge, relyingParty: relyingParty,
-                policy: policy)
+                policy: policy, at: instant)
             return nil
         } catch {
             return error
@@ -94,7 +97,7 @@ struct Fixture {
         do {
             _ = try AssertionCeremony.verify(
                 assertion, challenge: challenge, credential: stored ?? self.stored(),
-                relyingParty: relyingParty, policy: policy)
+                relyingParty: relyingParty, policy: policy, keys: keys)
             return nil
         } catch {
             return error

@@ -97,8 +97,11 @@ import WebAuthn
             verified.passkey
                 == .init(
                     credentialID: passkey.credentialID, signCount: 5, backupEligible: true,
-                    backupState: false))
-        #expect(verified.attestation == .init(verdict: .absent, format: "none"))
+                    backupState: false, transports: ["internal"]))
+        #expect(verified.attestation.verdict == .absent)
+        #expect(verified.attestation.format == "none")
+        #expect(verified.attestation.statement.count == 1)
+        #expect(verified.attestation.profiles.isEmpty)
         #expect(throws: RegistrationFailure.proof(.challengeMismatch)) {
             try verify(register(Self.message))
         }

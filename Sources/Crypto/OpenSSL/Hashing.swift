@@ -10,6 +10,31 @@ package func sha256(_ bytes: Bytes) -> Digest {
     return digest
 }
 
+/// The hashes that structures of others, such as a TPM's, may name. Source: FIPS 180-4.
+package enum HashAlgorithm: Hashable, Sendable, CaseIterable {
+    /// Only where an old statement names it: it resists no collisions any more.
+    case sha1
+    case sha256
+    case sha384
+    case sha512
+}
+
+/// The hash of `bytes`, in as many bytes as the algorithm has.
+package func hash(_ bytes: Bytes, using algorithm: HashAlgorithm) -> Bytes {
+    var out = Bytes(repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var count: UInt32 = 0
+    let type =
+        switch algorithm {
+        case .sha1: unsafe EVP_sha1()
+        case .sha256: unsafe EVP_sha256()
+        case .sha384: unsafe EVP_sha384()
+        case .sha512: unsafe EVP_sha512()
+        }
+    OpenSSL.require(
+        unsafe EVP_Digest(bytes, bytes.count, &out, &count, type, nil), "EVP_Digest")
+    return Bytes(out.prefix(Int(count)))
+}
+
 /// Whether two secrets are the same bytes, in a time that tells nothing but their lengths.
 package func constantTimeEqual(_ left: Bytes, _ right: Bytes) -> Bool {
     guard left.count == right.count else { return false }

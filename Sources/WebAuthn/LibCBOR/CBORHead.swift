@@ -17,7 +17,7 @@ import Countersign
             case .map(let count): unsafe cbor_encode_map_start(count, &head, head.count)
             case .bool(let value): unsafe cbor_encode_bool(value, &head, head.count)
             case .null: unsafe cbor_encode_null(&head, head.count)
-            case .unsupported: 0
+            case .openArray, .openMap, .end, .unsupported: 0
             }
         precondition(count > 0, "a head fits into nine bytes")
         return Bytes(head.prefix(count))

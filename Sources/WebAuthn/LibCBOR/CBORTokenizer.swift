@@ -13,9 +13,15 @@ enum CBORToken {
     case array(Int)
     /// A map of so many pairs follows.
     case map(Int)
+    /// An array follows up to its ``end``.
+    case openArray
+    /// A map follows up to its ``end``.
+    case openMap
+    /// The end of an open array or map.
+    case end
     case bool(Bool)
     case null
-    /// Well-formed, but nothing that an authenticator may write: an indefinite length, a tag, a float.
+    /// Well-formed, but nothing that is read here: a string in pieces, a tag, a float.
     case unsupported
 }
 
@@ -51,9 +57,9 @@ enum CBORToken {
         byte_string: { unsafe put($0, .bytes(Bytes(UnsafeBufferPointer(start: $1, count: $2)))) },
         string: { unsafe put($0, .text(Bytes(UnsafeBufferPointer(start: $1, count: $2)))) },
         string_start: { unsafe put($0, .unsupported) },
-        indef_array_start: { unsafe put($0, .unsupported) },
+        indef_array_start: { unsafe put($0, .openArray) },
         array_start: { unsafe put($0, $1 >= 0 ? .array($1) : .unsupported) },
-        indef_map_start: { unsafe put($0, .unsupported) },
+        indef_map_start: { unsafe put($0, .openMap) },
         map_start: { unsafe put($0, $1 >= 0 ? .map($1) : .unsupported) },
         tag: { context, _ in unsafe put(context, .unsupported) },
         float2: { context, _ in unsafe put(context, .unsupported) },
@@ -62,7 +68,7 @@ enum CBORToken {
         undefined: { unsafe put($0, .unsupported) },
         null: { unsafe put($0, .null) },
         boolean: { unsafe put($0, .bool($1)) },
-        indef_break: { unsafe put($0, .unsupported) })
+        indef_break: { unsafe put($0, .end) })
 }
 
 /// Where libcbor's callbacks leave the one token of a call.
