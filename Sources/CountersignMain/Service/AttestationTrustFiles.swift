@@ -1,0 +1,183 @@
+import Countersign
+import Crypto
+import Foundation
+import WebAuthn
+
+/// Whom to believe about new keys, read from the files that the settings name.
+extension Configuration {
+    /// The verifier of every proof, with all that it believes by.
+    ///
+    /// - Throws: ``ConfigurationError`` for a file that cannot be used: a service that trusts less than
+    ///   it was told to would refuse customers, and one that trusts more, nobody.
+    func makeProofVerifier(
+        _ party: WebAuthn.RelyingParty
+    ) throws(ConfigurationError) -> CustomerProofVerifier {
+        CustomerProofVerifier(
+            relyingParty: party, algorithms: Set(webauthn.algorithms),
+            attestation: try passkeyAttestation(), devices: deviceAttestation())
+    }
+
+    /// Anchors from the folder and from the metadata. Without any, every chain is `untrusted`.
+    private func passkeyAttestation() throws(ConfigurationError) -> AttestationPolicy {
+        var anchors: [AttestationAnchor] = []
+        if let folder = webauthn.attestationAnchors {
+            anchors += try AnchorFolder(folder.text).anchors()
+        }
+        if let file = webauthn.metadata, let root = webauthn.metadataRoot {
+            anchors += try metadata(file, root).anchors
+        }
+        return AttestationPolicy(
+            formats: AttestationPolicy.untrusting.formats, trust: .recorded, anchors: anchors)
+    }
+
+    private func metadata(
+        _ file: FilePath, _ root: FilePath
+    ) throws(ConfigurationError) -> MetadataBLOB {
+        let anchor: Certificate
+        do {
+            anchor = try Certificate(pem: try text(of: root, "webauthn.metadata_root"))
+        } catch let error as ConfigurationError {
+            throw error
+        } catch {
+            throw ConfigurationError("webauthn.metadata_root is no certificate in PEM")
+        }
+        let blob = try text(of: file, "webauthn.metadata")
+        do throws(MetadataBLOB.Failure) {
+            return try MetadataBLOB(
+                blob.trimmingCharacters(in: .whitespacesAndNewlines), root: anchor,
+                at: systemTime())
+        } catch {
+            throw ConfigurationError("webauthn.metadata is refused: \(error.rawValue)")
+        }
+    }
+
+    private func deviceAttestation() -> DeviceAttestationPolicy {
+        DeviceAttestationPolicy(
+            android: androidAttestation(),
+            appAttest: apple.appID.map {
+                AppAttestTrust(
+                    appID: $0, environments: [apple.environment.service],
+                    root: AppAttestTrust.appleRoot)
+            })
+    }
+
+    private func androidAttestation() -> DeviceAttestationPolicy.Android? {
+        guard let package = android.package,
+            let app = AndroidApp(packageName: package, signerDigests: android.certificates)
+        else { return nil }
+        let age = Seconds(Int64(android.revocationListMaxAgeHours) * 3600)
+        let file = android.revocationList
+        return DeviceAttestationPolicy.Android(
+            requirements: AndroidRequirements(
+                app: app,
+                patchMonthMin: android.patchLevelMin == 0 ? nil : Int64(android.patchLevelMin)),
+            trust: {
+                AndroidTrust(
+                    roots: GoogleAttestationRoots.certificates,
+                    revocations: file.flatMap { RevocationList(file: $0.text) },
+                    revocationsAgeMax: age)
+            })
+    }
+
+    private func text(
+        of file: FilePath, _ setting: String
+    ) throws(ConfigurationError) -> String {
+        do {
+            return try String(contentsOfFile: file.text, encoding: .utf8)
+        } catch {
+            throw ConfigurationError("the file of the setting \(setting) cannot be read")
+        }
+    }
+}
+
+extension Configuration.AppAttestEnvironment {
+    fileprivate var service: AppAttestTrust.Environment {
+        switch self {
+        case .production: .production
+        case .development: .development
+        }
+    }
+}
+
+extension RevocationList {
+    /// Reads the operator's copy, which is as old as the file; `nil` for one that cannot be read, which
+    /// means as much as none: nothing attested is believed.
+    fileprivate init?(file path: String) {
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            guard let written = attributes[.modificationDate] as? Date,
+                let content = FileManager.default.contents(atPath: path)
+            else { return nil }
+            try self.init(
+                json: Bytes(content),
+                fetchedAt: Instant(milliseconds: Int64(written.timeIntervalSince1970 * 1000)))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// The folder of trusted certificates: `FORMAT/*.pem` for every model, `FORMAT/AAGUID/*.pem` for one.
+struct AnchorFolder {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// Every certificate below, each with what its place says that it counts for.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the file: a name that means nothing would be trust
+    ///   that never works.
+    func anchors() throws(ConfigurationError) -> [AttestationAnchor] {
+        var anchors: [AttestationAnchor] = []
+        for name in try Self.list(path) {
+            guard let format = AttestationFormat(rawValue: name), format != .noAttestation else {
+                throw Self.refusal("\(name) is no attestation format with certificates")
+            }
+            for entry in try Self.list("\(path)/\(name)") {
+                let place = "\(path)/\(name)/\(entry)"
+                if entry.hasSuffix(".pem") {
+                    anchors += try Self.read(place, format, nil)
+                    continue
+                }
+                guard let model = AAGUID(text: entry) else {
+                    throw Self.refusal("\(name)/\(entry) is neither a .pem file nor an AAGUID")
+                }
+                for file in try Self.list(place) {
+                    anchors += try Self.read("\(place)/\(file)", format, model)
+                }
+            }
+        }
+        return anchors
+    }
+
+    private static func list(_ path: String) throws(ConfigurationError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { !$0.hasPrefix(".") }.sorted()
+        } catch {
+            throw refusal("a folder cannot be read")
+        }
+    }
+
+    private static func read(
+        _ path: String, _ format: AttestationFormat, _ model: AAGUID?
+    ) throws(ConfigurationError) -> [AttestationAnchor] {
+        let name = path.split(separator: "/").suffix(2).joined(separator: "/")
+        do {
+            let certificates = try Certificate.all(
+                pem: try String(contentsOfFile: path, encoding: .utf8))
+            guard !certificates.isEmpty else { throw refusal("\(name) holds no certificate") }
+            return certificates.map {
+                AttestationAnchor($0, format: format, model: model, until: nil)
+            }
+        } catch let error as ConfigurationError {
+            throw error
+        } catch {
+            throw refusal("\(name) is no PEM of certificates")
+        }
+    }
+
+    private static func refusal(_ what: String) -> ConfigurationError {
+        ConfigurationError("webauthn.attestation_anchors: \(what)")
+    }
+}
