@@ -36,6 +36,14 @@ package struct P256Signature: Hashable, Sendable {
         self.init(raw: r + s)
     }
 
+    /// Reads the one format that a key was enrolled with; the other is no signature of that key.
+    package init?(_ bytes: Bytes, in format: SignatureFormat) {
+        switch format {
+        case .der: self.init(der: bytes)
+        case .raw: self.init(raw: bytes)
+        }
+    }
+
     /// The one DER encoding.
     package var der: Bytes {
         let content = Self.encoded(raw.prefix(32)) + Self.encoded(raw.suffix(32))

@@ -16,11 +16,13 @@ package struct CreationOptions: Sendable {
     package let timeout: Seconds
     /// The customer's passkeys: an authenticator that holds one is not enrolled twice.
     package let exclude: [CredentialDescriptor]
+    /// Whether the authenticator shall be asked to attest its model.
+    package let attestation: AttestationConveyance
 
     /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
-        timeout: Seconds, exclude: [CredentialDescriptor]
+        timeout: Seconds, exclude: [CredentialDescriptor], attestation: AttestationConveyance
     ) {
         precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
         self.relyingParty = relyingParty
@@ -29,6 +31,7 @@ package struct CreationOptions: Sendable {
         self.challenge = challenge
         self.timeout = timeout
         self.exclude = exclude
+        self.attestation = attestation
     }
 
     /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
@@ -49,9 +52,16 @@ package struct CreationOptions: Sendable {
                 "residentKey": "preferred", "requireResidentKey": .bool(false),
                 "userVerification": "required",
             ],
-            "attestation": "none",
+            "attestation": .string(attestation.rawValue),
         ]
     }
+}
+
+/// How much of an attestation the client shall pass on. Source: WebAuthn L3 §5.4.7.
+package enum AttestationConveyance: String, CaseIterable, Sendable {
+    case none
+    /// As the authenticator made it.
+    case direct
 }
 
 /// What the client is asked to sign: `PublicKeyCredentialRequestOptionsJSON`.

@@ -15,7 +15,8 @@ package struct CustomerProofVerifier: AssertionVerifier {
         switch (assertion, credential) {
         case (.deviceKey(let claimed, let signature, let appAttest), .deviceKey(let stored)):
             guard claimed == stored.id else { throw .credentialUnknown }
-            try DeviceKeyVerifier.verify(signature: signature, over: message, key: stored.key)
+            try DeviceKeyVerifier.verify(
+                signature: signature, in: stored.signatureFormat, over: message, key: stored.key)
             // An extra proof that cannot be checked must not look as if it had been.
             guard appAttest == nil else { throw .appAttestUnexpected }
             return .deviceKey()
