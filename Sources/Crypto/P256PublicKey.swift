@@ -52,6 +52,15 @@ package struct P256PublicKey: Sendable {
         return isValid(signature, for: message)
     }
 
+    /// Whether this key made the signature over `message` (ECDSA with SHA-256), written in the format
+    /// that the key was enrolled with and in no other.
+    package func isValid(
+        signature: Bytes, in format: SignatureFormat, for message: Bytes
+    ) -> Bool {
+        guard let signature = P256Signature(signature, in: format) else { return false }
+        return isValid(signature, for: message)
+    }
+
     /// Whether this key made the signature over `message` (ECDSA with SHA-256).
     package func isValid(_ signature: P256Signature, for message: Bytes) -> Bool {
         key.isValid(signature.der, for: message, .ecdsaWithSHA256)

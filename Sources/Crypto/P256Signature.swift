@@ -21,6 +21,14 @@ package struct P256Signature: Hashable, Sendable {
         self.raw = raw
     }
 
+    /// Reads the one format that a key was enrolled with; the other is no signature of that key.
+    package init?(_ bytes: Bytes, in format: SignatureFormat) {
+        switch format {
+        case .der: self.init(der: bytes)
+        case .raw: self.init(raw: bytes)
+        }
+    }
+
     /// The one DER encoding.
     package var der: Bytes { EllipticCurve.p256.der(ofNumbers: raw) }
 }

@@ -32,6 +32,7 @@ package enum OrderDocument {
             .init("customer_id", .string(announcement.customerID.text)),
             .init("kind", .string(announcement.kind.rawValue)),
             .init("public_key", .string(Base64.encode(announcement.publicKeySPKI))),
+            .init("signature_format", .optional(announcement.signatureFormat?.rawValue)),
             .init("enrolled_at", .string(announcement.enrolledAt.text)),
             .init("evidence_id", .string(announcement.evidenceID.text)),
         ]).encoded

@@ -13,6 +13,7 @@ package enum CredentialEvidence {
             .init("kind", .string(recorded.kind.rawValue)),
             .init("label", .string(recorded.label)),
             .init("public_key", .string(Base64.encodeURL(credential.registration.publicKey))),
+            .init("signature_format", .optional(recorded.signatureFormat?.rawValue)),
             .init("message", .string(Base64.encodeURL(context.enrolment.message))),
             .init("proof", credential.command.offered.evidence),
             .init("attestation", recorded.attestation.evidence),
@@ -38,6 +39,7 @@ package enum CredentialEvidence {
                         "credential_id": .string(recorded.id.text),
                         "challenge_id": .string(vouching.authorization.id.text),
                     ]))
+            drafts += backupStateChanged(of: vouching.credential, vouching.verified)
         }
         return drafts
     }
@@ -57,8 +59,11 @@ package enum CredentialEvidence {
             .init("counted", .bool(failed.countsAgainst != nil)),
         ]
         if failed.countsAgainst != nil {
+            let customer: [JSON.Member] = [
+                .init("customer", .integer(Int64(context.standing.failures + 1)))
+            ]
             body.append(
-                .init("failures", ["customer": .integer(Int64(context.standing.failures + 1))]))
+                .init("failures", .object(customer + (context.voucher?.countedFailure ?? []))))
         }
         var drafts = [
             EvidenceDraft(
@@ -69,7 +74,34 @@ package enum CredentialEvidence {
         if let until = failed.locksUntil {
             drafts.append(EvidenceDraft(.customerLocked, body: ["until": .string(until.text)]))
         }
-        return drafts
+        return drafts + suspended(context.voucher, failed.suspends)
+    }
+
+    /// That a passkey's proof said otherwise than before whether it is copied; mostly nothing.
+    static func backupStateChanged(
+        of credential: RegisteredCredential, _ verified: VerifiedAssertion
+    ) -> [EvidenceDraft] {
+        let (old, new) = (credential.backupState, verified.backupState)
+        guard old != new else { return [] }
+        return [
+            EvidenceDraft(
+                .credentialBackupStateChanged, credential: credential.id,
+                body: ["old": .bool(old), "new": .bool(new)])
+        ]
+    }
+
+    /// That a failure was a credential's last, and what ended with it; mostly nothing.
+    static func suspended(
+        _ credential: RegisteredCredential?, _ ended: OpenQuestions?
+    ) -> [EvidenceDraft] {
+        guard let credential, let ended else { return [] }
+        let failures: JSON.Member = .init(
+            "failures", .integer(Int64(RegisteredCredential.failuresMax)))
+        return [
+            EvidenceDraft(
+                .credentialSuspended, credential: credential.id, outcome: "suspended",
+                body: .object([failures] + ended.members))
+        ]
     }
 
     /// The end of a key, and of everything that it approved and that was not yet sent.
@@ -80,11 +112,12 @@ package enum CredentialEvidence {
         return [
             EvidenceDraft(
                 .credentialRevoked, credential: context.credential.id, outcome: "revoked",
-                body: [
-                    "client_id": .string(command.client.text),
-                    "reason": .string(command.reason.text),
-                    "cancelled_actions": .array(actions.map { .string($0.text) }),
-                ])
+                body: .object(
+                    [
+                        .init("client_id", .string(command.client.text)),
+                        .init("reason", .string(command.reason.text)),
+                        .init("cancelled_actions", .array(actions.map { .string($0.text) })),
+                    ] + context.openQuestions.members))
         ] + actions.map { ActionEvidence.cancelled($0, reason: "credential_revoked") }
     }
 
@@ -100,6 +133,8 @@ package enum CredentialEvidence {
         return .object(
             members + [
                 .init("public_key", .string(Base64.encodeURL(voucher.publicKey))),
+                .init("signature_format", .optional(voucher.signatureFormat?.rawValue)),
+                .init("assurance", .string(voucher.assurance.rawValue)),
                 .init("enrolment_evidence_id", .string(voucher.evidenceID.text)),
             ])
     }
@@ -129,7 +164,40 @@ extension Attestation {
     fileprivate var evidence: JSON {
         [
             "verdict": .string(verdict.rawValue), "format": .optional(format), "facts": facts,
-            "profiles": .array(profiles.map { .string($0.rawValue) }),
+            "profiles": profiles.json,
+        ]
+    }
+}
+
+extension [AttestationProfile] {
+    /// The names of the profiles.
+    var json: JSON { .array(map { .string($0.rawValue) }) }
+}
+
+extension OpenQuestions {
+    /// What was open, and is void now.
+    fileprivate var members: [JSON.Member] {
+        [
+            .init("voided_challenges", .array(challenges.map { .string($0.text) })),
+            .init("voided_authorizations", .array(authorizations.map { .string($0.text) })),
+        ]
+    }
+}
+
+extension RegisteredCredential {
+    /// Its count after one more failure; nothing for one that has ended, which counts none.
+    var countedFailure: [JSON.Member] {
+        isActive ? [.init("credential", .integer(Int64(failures + 1)))] : []
+    }
+}
+
+extension CredentialDemand {
+    /// What would have done.
+    var members: [JSON.Member] {
+        [
+            .init("allowed", .array(kinds.map { .string($0.rawValue) })),
+            .init("profiles", profiles.json),
+            .init("backup_eligible", .bool(backupEligible)),
         ]
     }
 }

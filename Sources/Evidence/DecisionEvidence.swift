@@ -34,7 +34,7 @@ package enum DecisionEvidence {
                         "new_until": .string(times.newUntil.text),
                     ]))
         }
-        return drafts
+        return drafts + signed.consequences
     }
 
     /// A signed rejection.
@@ -45,7 +45,7 @@ package enum DecisionEvidence {
             EvidenceDraft(
                 .actionRejected, action: context.action.id, credential: signed.credential.id,
                 outcome: "rejected", body: body(signed, context, verdict: nil))
-        ]
+        ] + signed.consequences
     }
 
     /// A rejection without a signature; the record says so.
@@ -68,7 +68,7 @@ package enum DecisionEvidence {
                 .actionRefused, action: context.action.id, credential: signed.credential.id,
                 policy: context.policy.digest, outcome: refusal.word,
                 body: body(signed, context, verdict: refusal.json))
-        ]
+        ] + signed.consequences
     }
 
     /// A proof that was not believed: all its bytes, the reason, and what the counts made of it.
@@ -76,6 +76,12 @@ package enum DecisionEvidence {
         _ attempt: FailedAttempt, on context: DecisionContext
     ) -> [EvidenceDraft] {
         let id = context.action.id
+        var failures: [JSON.Member] = [
+            .init("challenge", .integer(Int64(attempt.challenge.failures + 1))),
+            .init("action", .integer(Int64(context.actionFailures + 1))),
+            .init("customer", .integer(Int64(context.customer.failures + 1))),
+        ]
+        failures += context.credential?.countedFailure ?? []
         var drafts = [
             EvidenceDraft(
                 .attemptFailed, action: id, credential: context.credential?.id,
@@ -83,11 +89,7 @@ package enum DecisionEvidence {
                 body: [
                     "challenge_id": .string(attempt.challenge.id.text),
                     "reason": .string(attempt.reason.code),
-                    "failures": [
-                        "challenge": .integer(Int64(attempt.challenge.failures + 1)),
-                        "action": .integer(Int64(context.actionFailures + 1)),
-                        "customer": .integer(Int64(context.customer.failures + 1)),
-                    ],
+                    "failures": .object(failures),
                     "assertion": attempt.assertion.evidence,
                 ])
         ]
@@ -101,7 +103,7 @@ package enum DecisionEvidence {
             drafts.append(
                 EvidenceDraft(.customerLocked, body: ["until": .string(until.text)]))
         }
-        return drafts
+        return drafts + CredentialEvidence.suspended(context.credential, attempt.suspends)
     }
 
     /// A stored message that does not say what the stored action says: both, as they were found.
@@ -129,7 +131,10 @@ package enum DecisionEvidence {
             .init("message", .string(Base64.encodeURL(signed.message))),
             .init("assertion", signed.assertion.evidence),
             .init("public_key", .string(Base64.encodeURL(signed.credential.publicKey))),
+            .init("signature_format", .optional(signed.credential.signatureFormat?.rawValue)),
             .init("enrolment_evidence_id", .string(signed.credential.evidenceID.text)),
+            .init("assurance", .string(signed.credential.assurance.rawValue)),
+            .init("profiles", signed.credential.profiles.json),
             .init("decided_at", .string(context.at.text)),
         ]
         if let verdict {
@@ -144,6 +149,13 @@ package enum DecisionEvidence {
                     ]))
         }
         return .object(members)
+    }
+}
+
+extension SignedRuling {
+    /// What the proof told of its credential besides.
+    fileprivate var consequences: [EvidenceDraft] {
+        CredentialEvidence.backupStateChanged(of: credential, verified)
     }
 }
 
@@ -180,6 +192,8 @@ extension RecordedState {
             "contact_hold_until": .optional(contactHoldUntil?.text),
             "credential_kind": .string(credentialKind.rawValue),
             "credential_created_at": .string(credentialCreatedAt.text),
+            "credential_profiles": credentialProfiles.json,
+            "credential_backup_eligible": .bool(credentialBackupEligible),
             "payee": payee.map { payee in
                 [
                     "id": .string(payee.id.text),
@@ -223,8 +237,7 @@ extension PolicyRefusal {
             .init("outcome", "refused"), .init("rule", .string(word)),
         ]
         switch self {
-        case .credentialNotAllowed(let allowed):
-            members.append(.init("allowed", .array(allowed.map { .string($0.rawValue) })))
+        case .credentialNotAllowed(let demand): members += demand.members
         case .payeeUnknown, .currencyNotAllowed: break
         case .payeeNotUsable(let usableAt):
             members.append(.init("usable_at", .string(usableAt.text)))

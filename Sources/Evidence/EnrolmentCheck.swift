@@ -1,5 +1,16 @@
-import Countersign
+package import Countersign
 import Crypto
+
+extension JSON {
+    /// How a recorded device key writes its signatures. Records made before there was a choice say
+    /// nothing, which means DER; `nil` for a word that is none.
+    package var signatureFormat: SignatureFormat? {
+        switch self["signature_format"] {
+        case nil, .null: .der
+        case let word?: word.text.flatMap(SignatureFormat.init(rawValue:))
+        }
+    }
+}
 
 extension EvidenceVerifier {
     /// Checks again that whoever enrolled a key possessed it.
@@ -18,8 +29,8 @@ extension EvidenceVerifier {
         } catch { throw .publicKey }
         switch proof["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
         case .deviceKey:
-            guard let signature = proof.bytes("signature"),
-                key.isValid(signature: signature, for: message)
+            guard let signature = proof.bytes("signature"), let format = proof.signatureFormat,
+                key.isValid(signature: signature, in: format, for: message)
             else { throw .signature }
             return .signatureVerified
         case .passkey:

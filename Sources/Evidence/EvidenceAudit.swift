@@ -3,7 +3,13 @@ import Countersign
 /// Checks records one after another, and that a key signed only after it was enrolled.
 package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
-    private var enrolled: [ID<Credential>: String] = [:]
+    private var enrolled: [ID<Credential>: EnrolledKey] = [:]
+
+    /// A key and the one format in which it signs.
+    private struct EnrolledKey: Equatable {
+        let publicKey: String
+        let format: SignatureFormat?
+    }
 
     package init(verifier: EvidenceVerifier) { self.verifier = verifier }
 
@@ -16,9 +22,10 @@ package struct EvidenceAudit {
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
         let (finding, body) = try verifier.examine(record)
-        guard let credential = record.credential, let key = body["public_key"]?.text else {
+        guard let credential = record.credential, let publicKey = body["public_key"]?.text else {
             return finding
         }
+        let key = EnrolledKey(publicKey: publicKey, format: body.signatureFormat)
         if record.kind == EvidenceKind.credentialEnrolled.rawValue {
             enrolled[credential] = key
         } else if body["signed"] == .bool(true), enrolled[credential] != key {

@@ -19,6 +19,10 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case credentialEnrolled = "credential.enrolled"
     /// A credential vouched for another one.
     case credentialAuthorized = "credential.authorized"
+    /// A passkey was found copied to other devices, or copied no more.
+    case credentialBackupStateChanged = "credential.backup_state_changed"
+    /// A credential has failed too often in a row, and is disabled for ever.
+    case credentialSuspended = "credential.suspended"
     case credentialRevoked = "credential.revoked"
     case customerLocked = "customer.locked"
     case payeeAdded = "payee.added"

@@ -87,13 +87,17 @@ package struct EvidenceVerifier: Sendable {
         } catch { throw .publicKey }
         guard let assertion = body["assertion"], let signature = assertion.bytes("signature")
         else { throw .signature }
-        let signed: Bytes
+        let isValid: Bool
         switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
-        case .deviceKey: signed = message
-        case .passkey: signed = try passkeyBytes(assertion, message, audience: decoded.audience)
+        case .deviceKey:
+            guard let format = body.signatureFormat else { throw .signature }
+            isValid = key.isValid(signature: signature, in: format, for: message)
+        case .passkey:
+            let signed = try passkeyBytes(assertion, message, audience: decoded.audience)
+            isValid = key.isValid(signature: signature, for: signed)
         case nil: throw .signature
         }
-        guard key.isValid(signature: signature, for: signed) else { throw .signature }
+        guard isValid else { throw .signature }
     }
 
     /// What a passkey signed, after it is known to be an answer to this message by a verified user.

@@ -46,11 +46,15 @@ extension Problem {
     /// What a caller is told when the proof was good and the policy says no.
     package init(_ refusal: PolicyRefusal) {
         switch refusal {
-        case .credentialNotAllowed(let allowed):
+        case .credentialNotAllowed(let demand):
             self.init(
                 "credential-not-allowed", status: 403, title: "Credential not allowed",
-                detail: "The policy asks for another kind of credential.",
-                members: [.init("allowed", .array(allowed.map { .string($0.rawValue) }))])
+                detail: "The policy asks for another credential; the members say what would do.",
+                members: [
+                    .init("allowed", .array(demand.kinds.map { .string($0.rawValue) })),
+                    .init("profiles", .array(demand.profiles.map { .string($0.rawValue) })),
+                    .init("backup_eligible", .bool(demand.backupEligible)),
+                ])
         case .payeeUnknown:
             self.init(
                 "payee-unknown", status: 409, title: "Payee unknown",
@@ -121,7 +125,9 @@ extension Problem {
                 "enrolment-not-authorized", status: 403, title: "Enrolment not authorised",
                 detail: "A token of the identity system or an active credential must vouch for it.")
         case .attestationRefused:
-            self.init("attestation-refused", status: 422, title: "Attestation refused")
+            self.init(
+                "attestation-refused", status: 422, title: "Attestation refused",
+                detail: "A key that is attested like this cannot be enrolled.")
         case .credentialExists:
             self.init("credential-exists", status: 409, title: "Credential exists")
         }

@@ -21,7 +21,7 @@ extension OpeningContext {
     init(_ row: Row, policy: Policy) throws(PostgresError) {
         self.init(
             at: try row["now"], policy: policy, standing: try CustomerStanding(row),
-            customer: try CustomerVersion(row), passkeys: try hexadecimals("passkeys", row),
+            customer: try CustomerVersion(row), passkeys: try [ListedPasskey](row),
             userHandle: try row["user_handle"])
     }
 }
@@ -37,7 +37,7 @@ extension EnrolmentContext {
             authorization: try RecordedAuthorization(loaded: row),
             voucher: try RegisteredCredential(loaded: row),
             voucherHead: try ChainHead(ofCredential: row), possession: possession,
-            passkeys: try hexadecimals("passkeys", row))
+            passkeys: try [ListedPasskey](row))
     }
 }
 
@@ -74,10 +74,9 @@ extension RecordedCredential {
             kind: kind, status: try word("status", row, Status.init), label: try row["label"],
             createdAt: createdAt,
             usableAt: rules.usableAt(createdAt: createdAt, now: try row["now"]),
-            revokedAt: try row["revoked_at"],
-            attestation: Attestation(
-                verdict: try word("attestation_verdict", row, AttestationVerdict.init),
-                format: try row["attestation_format"]),
+            revokedAt: try row["revoked_at"], attestation: try Attestation(row),
+            signatureFormat: kind == .deviceKey
+                ? try word("signature_format", row, SignatureFormat.init) : nil,
             backupEligible: try row["backup_eligible"], backupState: try row["backup_state"])
     }
 }
@@ -93,7 +92,8 @@ extension RevocationContext {
                 length: try row["credential_seq"], leafHash: try row["credential_head"]),
             openActions: try openActions.split(separator: ",").map {
                 text throws(PostgresError) in try OpenAction(text)
-            })
+            },
+            openQuestions: try OpenQuestions(row) ?? .none)
     }
 }
 
@@ -105,15 +105,6 @@ extension RevocationContext.OpenAction {
             let head = Hex.decode(parts[2]).flatMap(Digest.init)
         else { throw .malformedColumn("open_actions") }
         self.init(id: id, head: ChainHead(length: length, leafHash: head))
-    }
-}
-
-/// Reads a column of hexadecimal numbers with commas between.
-func hexadecimals(_ column: String, _ row: Row) throws(PostgresError) -> [Bytes] {
-    let text: String = try row[column]
-    return try text.split(separator: ",").map { digits throws(PostgresError) in
-        guard let bytes = Hex.decode(digits) else { throw .malformedColumn(column) }
-        return bytes
     }
 }
 
@@ -137,19 +128,12 @@ extension CredentialReference {
 }
 
 extension VerifiedAssertion {
-    /// As the column holds it: a passkey's own count, or the counter of App Attest beside a device key.
-    var signCount: Int64 {
+    /// As the column holds it: a passkey's own count, or the counter of App Attest beside a device key;
+    /// `nil` when none was told, and the last one stays.
+    var signCount: Int64? {
         switch self {
-        case .deviceKey(let counter): Int64(counter ?? 0)
+        case .deviceKey(let counter): counter.map(Int64.init)
         case .passkey(let count, _, _): Int64(count)
-        }
-    }
-
-    /// As the column holds it; a device key is copied nowhere.
-    var backupState: Bool {
-        switch self {
-        case .deviceKey: false
-        case .passkey(_, _, let state): state
         }
     }
 }

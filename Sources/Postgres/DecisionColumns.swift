@@ -32,14 +32,18 @@ extension RegisteredCredential {
         guard let id: ID<Credential> = try row["credential_id"] else { return nil }
         let kind = try word("credential_kind", row, CredentialKind.init)
         let publicKey: Bytes = try row["public_key"]
+        let count: Int64 = try row["sign_count"]
+        guard let signCount = UInt32(exactly: count) else { throw .malformedColumn("sign_count") }
         let stored: StoredCredential
         switch kind {
-        case .deviceKey: stored = .deviceKey(StoredDeviceKey(id: id, key: publicKey))
+        case .deviceKey:
+            let appAttestKey: Bytes? = try row["app_attest_key"]
+            stored = .deviceKey(
+                StoredDeviceKey(
+                    id: id, key: publicKey,
+                    signatureFormat: try word("signature_format", row, SignatureFormat.init),
+                    appAttest: appAttestKey.map { StoredAppAttest(key: $0, counter: signCount) }))
         case .passkey:
-            let count: Int64 = try row["sign_count"]
-            guard let signCount = UInt32(exactly: count) else {
-                throw .malformedColumn("sign_count")
-            }
             stored = .passkey(
                 StoredPasskey(
                     credentialID: try row["passkey_id"], key: publicKey, signCount: signCount,
@@ -48,6 +52,9 @@ extension RegisteredCredential {
         self.init(
             id: id, kind: kind, isActive: try row["credential_status"] == "active", stored: stored,
             publicKey: publicKey, createdAt: try row["credential_created_at"],
+            profiles: try [AttestationProfile](row), backupState: try row["backup_state"],
+            failures: try row["credential_failures"],
+            openQuestions: try OpenQuestions(row) ?? .none,
             evidenceID: try row["credential_evidence_id"])
     }
 }
@@ -81,7 +88,9 @@ extension RecordedState {
         self.init(
             at: at, bankDay: try row["bank_day"], contactHoldUntil: try row["contact_hold_until"],
             credentialKind: credential.kind, credentialCreatedAt: credential.createdAt,
-            payee: payee, usedToday: try row["used_today"], usedWhileNew: try row["used_while_new"])
+            credentialProfiles: credential.profiles,
+            credentialBackupEligible: credential.isBackupEligible, payee: payee,
+            usedToday: try row["used_today"], usedWhileNew: try row["used_while_new"])
     }
 }
 

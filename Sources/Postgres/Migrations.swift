@@ -37,6 +37,8 @@ extension Migration {
         Migration("V0006_delivery_functions", PackageResources.V0006_delivery_functions_sql),
         Migration("V0007_first_policy", PackageResources.V0007_first_policy_sql),
         Migration("V0008_grants", PackageResources.V0008_grants_sql),
+        Migration(
+            "V0009_attested_credentials", PackageResources.V0009_attested_credentials_sql),
         Migration("V0010_device_requests", PackageResources.V0010_device_requests_sql),
     ]
 }

@@ -123,8 +123,9 @@ extension PostgresActionStore {
                 .id(context.action.id), .int(context.versions.action.length),
                 .id(attempt.challenge.id), .bool(attempt.exhaustsChallenge),
                 .bool(attempt.failsAction), .id(context.credential?.id),
-                .int(context.versions.credential?.length), .instant(attempt.locksUntil),
-                .json(records.json),
+                .int(context.versions.credential?.length),
+            ] + OpenQuestions.parameters(attempt.suspends) + [
+                .instant(attempt.locksUntil), .json(records.json),
             ])
         return try result(status, success: "recorded") { .refused(.authenticationFailed) }
     }
@@ -180,7 +181,7 @@ private struct ProofColumns {
     let signature: Bytes
     let clientDataJSON: Bytes?
     let authenticatorData: Bytes?
-    let signCount: Int64
+    let signCount: Int64?
     let backupState: Bool
 
     init(_ signed: SignedRuling) {

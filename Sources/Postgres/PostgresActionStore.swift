@@ -52,7 +52,7 @@ package struct PostgresActionStore: ActionStore {
             }
             return CreationContext(
                 at: try row["now"], policy: try policies.policy(row),
-                passkeys: try hexadecimals("passkeys", row), answered: answered,
+                passkeys: try [ListedPasskey](row), answered: answered,
                 subject: try row["subject_id"], wrappedKey: try row["wrapped"])
         }
     }
@@ -95,12 +95,12 @@ package struct PostgresActionStore: ActionStore {
         }
     }
 
-    package func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [Bytes] {
+    package func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [ListedPasskey] {
         try await database.run { connection throws(PostgresError) in
             guard let row = try connection.execute(.passkeys, [.id(subject)]).single() else {
                 return []
             }
-            return try hexadecimals("passkeys", row)
+            return try [ListedPasskey](row)
         }
     }
 

@@ -34,8 +34,9 @@ extension PostgresCredentialStore {
                 .id(context.customer.subject), .int(context.standing.failures),
                 .id(context.enrolment.id), .id(failed.countsAgainst?.id),
                 .id(counts ? context.voucher?.id : nil),
-                .int(counts ? context.voucherHead?.length : nil), .instant(failed.locksUntil),
-                .json(evidence),
+                .int(counts ? context.voucherHead?.length : nil),
+            ] + OpenQuestions.parameters(failed.suspends) + [
+                .instant(failed.locksUntil), .json(evidence),
             ])
     }
 
@@ -68,8 +69,7 @@ extension PostgresCredentialStore {
                 .id(context.customer.subject), .int64(context.customer.version),
                 .id(credential.id), .int(context.head.length), .instant(context.at),
                 .idArray(open.map(\.id)), .int64Array(open.map { Int64($0.head.length) }),
-                .json(evidence),
-            ])
+            ] + OpenQuestions.parameters(context.openQuestions) + [.json(evidence)])
         return isRevoked ? credential.revoked(at: context.at) : nil
     }
 
@@ -114,6 +114,7 @@ extension NewCredential {
             "verdict": .string(recorded.attestation.verdict.rawValue),
             "format": .optional(recorded.attestation.format),
         ]
+        let transports = registration.passkey?.transports ?? []
         var platform: String?
         if case .deviceKey(let offered) = command.offered { platform = offered.platform?.text }
         return [
@@ -122,17 +123,13 @@ extension NewCredential {
             "public_key": .bytea(registration.publicKey),
             "passkey_id": registration.passkey.map { .bytea($0.credentialID) } ?? .null,
             "sign_count": .integer(Int64(registration.passkey?.signCount ?? 0)),
+            "signature_format": .string(registration.signatureFormat.rawValue),
+            "transports": .array(transports.map { .string($0) }),
             "backup_eligible": .bool(recorded.backupEligible),
             "backup_state": .bool(recorded.backupState),
             "attestation": .string(String(decoding: attestation.encoded, as: UTF8.self)),
+            "attested": recorded.attestation.columns,
             "created_at": .string(recorded.createdAt.text),
         ]
-    }
-}
-
-extension JSON {
-    /// Bytes as Postgres reads them into a `bytea` column of a record.
-    fileprivate static func bytea(_ bytes: Bytes) -> JSON {
-        .string("\\x" + Hex.encode(bytes))
     }
 }

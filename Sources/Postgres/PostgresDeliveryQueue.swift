@@ -157,7 +157,10 @@ extension Claim {
         let signature: Bytes = try row["signature"]
         let proof: RecordedAssertion.Proof =
             switch kind {
-            case .deviceKey: .deviceKey(signature: signature)
+            case .deviceKey:
+                .deviceKey(
+                    signature: signature,
+                    format: try word("signature_format", row, SignatureFormat.init))
             case .passkey:
                 .passkey(
                     signature: signature, clientDataJSON: try row["client_data_json"],
@@ -179,11 +182,14 @@ extension Claim {
     }
 
     fileprivate init(announcement row: Row) throws(PostgresError) {
+        let kind = try word("kind", row, CredentialKind.init)
         let announcement = CredentialAnnouncement(
             credentialID: try row["credential_id"],
-            customerID: try word("customer_id", row) { try? CustomerID($0) },
-            kind: try word("kind", row, CredentialKind.init),
-            publicKeySPKI: try row["public_key"], enrolledAt: try row["created_at"],
+            customerID: try word("customer_id", row) { try? CustomerID($0) }, kind: kind,
+            publicKeySPKI: try row["public_key"],
+            signatureFormat: kind == .deviceKey
+                ? try word("signature_format", row, SignatureFormat.init) : nil,
+            enrolledAt: try row["created_at"],
             evidenceID: try row["evidence_id"])
         self.init(
             item: .credential(announcement), phase: .push, leaseToken: try row["lease_token"],

@@ -146,9 +146,10 @@ extension RecordedAssertion {
                     signature: signature, clientDataJSON: clientData,
                     authenticatorData: authenticatorData))
         } else {
+            guard let format = body.signatureFormat else { return nil }
             self.init(
                 credentialID: credential, publicKeySPKI: key,
-                proof: .deviceKey(signature: signature))
+                proof: .deviceKey(signature: signature, format: format))
         }
     }
 }

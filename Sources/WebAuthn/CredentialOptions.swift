@@ -18,11 +18,14 @@ package struct CreationOptions: Sendable {
     package let exclude: [CredentialDescriptor]
     /// What the verifier will demand of the answer.
     package let policy: VerifierPolicy
+    /// Whether the authenticator shall be asked to attest its model.
+    package let attestation: AttestationConveyance
 
     /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
-        timeout: Seconds, exclude: [CredentialDescriptor], policy: VerifierPolicy = .service
+        timeout: Seconds, exclude: [CredentialDescriptor], policy: VerifierPolicy = .service,
+        attestation: AttestationConveyance
     ) {
         precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
         self.relyingParty = relyingParty
@@ -32,6 +35,7 @@ package struct CreationOptions: Sendable {
         self.timeout = timeout
         self.exclude = exclude
         self.policy = policy
+        self.attestation = attestation
     }
 
     /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
@@ -53,10 +57,16 @@ package struct CreationOptions: Sendable {
                 "residentKey": "preferred", "requireResidentKey": .bool(false),
                 "userVerification": "required",
             ],
-            // Whoever trusts no maker asks for no statement: it tells about the customer's device.
-            "attestation": policy.attestation.anchors.isEmpty ? "none" : "direct",
+            "attestation": .string(attestation.rawValue),
         ]
     }
+}
+
+/// How much of an attestation the client shall pass on. Source: WebAuthn L3 §5.4.7.
+package enum AttestationConveyance: String, CaseIterable, Sendable {
+    case none
+    /// As the authenticator made it.
+    case direct
 }
 
 /// What the client is asked to sign: `PublicKeyCredentialRequestOptionsJSON`.

@@ -33,7 +33,8 @@ package struct CustomerProofVerifier: AssertionVerifier {
         case (.deviceKey(let claimed, let signature, let appAttest), .deviceKey(let stored)):
             guard claimed == stored.id else { throw .credentialUnknown }
             try DeviceKeyVerifier.verify(
-                signature: signature, over: message, key: stored.key, keys: deviceKeys)
+                signature: signature, in: stored.signatureFormat, over: message, key: stored.key,
+                keys: deviceKeys)
             // An extra proof that cannot be checked must not look as if it had been.
             guard appAttest == nil else { throw .appAttestUnexpected }
             return .deviceKey()

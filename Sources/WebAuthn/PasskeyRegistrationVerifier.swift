@@ -21,15 +21,20 @@ extension CustomerProofVerifier: RegistrationVerifier {
         } catch {
             throw .keyForm(error.invalidValue)
         }
-        guard key.isValid(signature: offered.signature, for: message) else {
+        guard
+            key.isValid(
+                signature: offered.signature, in: offered.signatureFormat, for: message)
+        else {
             throw .proof(.signatureInvalid)
         }
         // No format of device attestation is verified yet. What came is kept with the evidence, and
         // is said to be what it is: not looked at.
         let attestation = Attestation(
             verdict: offered.attestation == nil ? .absent : .unverified,
-            format: offered.attestation?.format)
-        return VerifiedRegistration(publicKey: key.spki, attestation: attestation, passkey: nil)
+            format: offered.attestation?.format, statement: offered.attestation?.statement ?? [])
+        return VerifiedRegistration(
+            publicKey: key.spki, attestation: attestation,
+            signatureFormat: offered.signatureFormat, passkey: nil)
     }
 
     private func verify(

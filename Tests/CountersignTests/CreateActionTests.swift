@@ -197,14 +197,16 @@ extension CreationOutcome {
         let rules = try Fixtures.policy().rules
         let strict = try Fixtures.policy(setting: "factors.transfer", to: ["device_key"]).rules
         let offered = bank.issuer.issue(
-            for: action, at: Fixtures.at, rules: rules, passkeys: [[1], [2]])
+            for: action, at: Fixtures.at, rules: rules, passkeys: [.fixture([1]), .fixture([2])])
         for decision in [SignedDecision.approve, .reject] {
             let options = offered.json["webauthn"]?[decision.rawValue]
             let digest = Fixtures.sha256(offered.challenge.message(decision))
             #expect(options?["challenge"]?.text == digest.hex)
             #expect(options?["passkeys"] == .integer(2))
         }
-        for (rules, passkeys) in [(rules, []), (strict, [[1]])] as [(PolicyRules, [Bytes])] {
+        for (rules, passkeys) in [(rules, []), (strict, [.fixture([1])])]
+            as [(PolicyRules, [ListedPasskey])]
+        {
             let none = bank.issuer.issue(
                 for: action, at: Fixtures.at, rules: rules, passkeys: passkeys)
             #expect(none.json["webauthn"] == nil)

@@ -145,7 +145,10 @@ private final class Situation {
         case .locked: .customerLocked(until: until)
         case .failed, .exhausted: .attemptsExhausted
         case .tampered, .wrongProof: .authenticationFailed
-        case .factor: .policy(.credentialNotAllowed(allowed: [.passkey]))
+        case .factor:
+            .policy(
+                .credentialNotAllowed(
+                    CredentialDemand(kinds: [.passkey], profiles: [], backupEligible: true)))
         case .payee: .policy(.payeeUnknown)
         case .limit:
             refusal(of: .dailyMax, allowed: "499.99", window: Fixtures.bankDay)

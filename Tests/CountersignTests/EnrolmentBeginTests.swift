@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `Beginning an enrolment` {
     private func context(
-        lockedUntil: Instant? = nil, passkeys: [Bytes] = [], userHandle: Bytes? = nil,
+        lockedUntil: Instant? = nil, passkeys: [ListedPasskey] = [], userHandle: Bytes? = nil,
         at: Instant = Fixtures.at
     ) throws -> OpeningContext {
         OpeningContext(
@@ -63,7 +63,7 @@ import Testing
     @Test func `of another passkey keeps the user handle and excludes what is there`()
         async throws
     {
-        let context = try context(passkeys: [[1], [2]], userHandle: [7, 7])
+        let context = try context(passkeys: [.fixture([1]), .fixture([2])], userHandle: [7, 7])
         let (outcome, stored) = try await begin(.passkey, context)
         guard case .begun(let offer) = outcome else {
             Issue.record("\(outcome)")
@@ -155,13 +155,13 @@ import Testing
         let credential = RecordedCredential(
             id: Fixtures.id(3), customerID: try CustomerID("c-1001"), kind: .deviceKey,
             status: .active, label: "", createdAt: Fixtures.at, usableAt: nil, revokedAt: nil,
-            attestation: .init(verdict: .absent, format: nil), backupEligible: false,
-            backupState: false)
+            attestation: .init(verdict: .absent, format: nil), signatureFormat: .der,
+            backupEligible: false, backupState: false)
         return RevocationContext(
             at: Fixtures.at + Seconds(1),
             credential: isRevoked ? credential.revoked(at: Fixtures.at) : credential,
             customer: CustomerVersion(subject: Fixtures.id(5), version: 1, wrappedKey: []),
-            head: .empty, openActions: [])
+            head: .empty, openActions: [], openQuestions: .none)
     }
 
     private func revoke(_ store: ScriptedCredentialStore) async throws -> RecordedCredential? {

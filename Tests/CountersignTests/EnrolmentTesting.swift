@@ -238,17 +238,19 @@ extension EnrolmentIssuer {
     /// Shows in its options what it was given.
     static let fixture = EnrolmentIssuer(
         audience: Fixtures.audience, entropy: .openSSL, sha256: .openSSL,
-        creationOptions: { challenge, handle, label, exclude, lifetime in
+        creationOptions: { challenge, handle, label, exclude, lifetime, wish in
             [
                 "challenge": .string(challenge.hex), "user": .string(Hex.encode(handle)),
-                "label": .string(label), "exclude": .array(exclude.map { .string(Hex.encode($0)) }),
+                "label": .string(label),
+                "exclude": .array(exclude.map { .string(Hex.encode($0.credentialID)) }),
                 "lifetime": .integer(lifetime.count),
+                "attestation": .bool(wish == .needed),
             ]
         },
         requestOptions: { challenge, passkeys, _ in
             [
                 "challenge": .string(challenge.hex),
-                "allow": .array(passkeys.map { .string(Hex.encode($0)) }),
+                "allow": .array(passkeys.map { .string(Hex.encode($0.credentialID)) }),
             ]
         })
 }

@@ -130,7 +130,8 @@ private func text(_ reservation: Reservation) -> String {
         let francs = try Fixtures.transfer("500.01", currency: "CHF")
         #expect(
             factor.decide(francs, Fixtures.state(payee: nil)).refusal
-                == .credentialNotAllowed(allowed: [.passkey]))
+                == .credentialNotAllowed(
+                    CredentialDemand(kinds: [.passkey], profiles: [], backupEligible: true)))
         #expect(policy.decide(francs, Fixtures.state(payee: nil)).refusal == .payeeUnknown)
         #expect(
             policy.decide(francs, Fixtures.state(payee: unusable)).refusal
@@ -152,13 +153,15 @@ private func text(_ reservation: Reservation) -> String {
         let content = try Fixtures.content(kind)
         #expect(
             policy.decide(content, Fixtures.state(credentialKind: credential)).refusal
-                == .credentialNotAllowed(allowed: [other]))
+                == .credentialNotAllowed(
+                    CredentialDemand(kinds: [other], profiles: [], backupEligible: true)))
         #expect(
             policy.decide(content, Fixtures.state(credentialKind: other)).allowance != nil)
         let nothing = try Fixtures.policy(setting: "factors.\(kind.rawValue)", to: [])
         #expect(
             nothing.decide(content, Fixtures.state(credentialKind: other)).refusal
-                == .credentialNotAllowed(allowed: []))
+                == .credentialNotAllowed(
+                    CredentialDemand(kinds: [], profiles: [], backupEligible: true)))
     }
 
     @Test func `of a payee in its cooling-off end to the instant`() throws {

@@ -50,7 +50,7 @@ import Testing
     @Test func `the order holds the signed bytes and the proof`() async throws {
         try await withClaim { _, customer, claim in
             guard case .order(let order) = claim.item,
-                case .deviceKey(let signature) = order.assertion.proof,
+                case .deviceKey(let signature, .der) = order.assertion.proof,
                 let message = SignedMessage(decoding: order.message)
             else {
                 Issue.record("no order of a device key")

@@ -71,21 +71,24 @@ struct EnrolmentWorld: Sendable {
             store: store, verifier: verifier,
             issuer: EnrolmentIssuer(
                 audience: Self.relyingParty, entropy: .openSSL, sha256: .openSSL,
-                creationOptions: { challenge, handle, label, exclude, _ in
+                creationOptions: { challenge, handle, label, exclude, _, wish in
                     [
                         "challenge": .string(Base64.encodeURL(challenge.bytes)),
                         "user": [
                             "id": .string(Base64.encodeURL(handle)), "name": .string(label),
                         ],
                         "excludeCredentials": .array(
-                            exclude.map { .string(Base64.encodeURL($0)) }),
+                            exclude.map { .string(Base64.encodeURL($0.credentialID)) }),
+                        "transports": .array(
+                            exclude.map { .array($0.transports.map { .string($0) }) }),
+                        "attestation": .string(wish == .needed ? "direct" : "none"),
                     ]
                 },
                 requestOptions: { challenge, passkeys, _ in
                     [
                         "challenge": .string(Base64.encodeURL(challenge.bytes)),
                         "allowCredentials": .array(
-                            passkeys.map { .string(Base64.encodeURL($0)) }),
+                            passkeys.map { .string(Base64.encodeURL($0.credentialID)) }),
                     ]
                 }),
             sha256: .openSSL, identityToken: identity.publicKey.tokenReader,

@@ -87,11 +87,14 @@ package enum Fixtures {
         at: Instant = at, contactHoldUntil: Instant? = nil,
         credentialKind: CredentialKind = .deviceKey,
         credentialCreatedAt: Instant = at - Seconds(90 * 86_400),
+        credentialProfiles: [AttestationProfile] = [], credentialBackupEligible: Bool = false,
         payee: RecordedPayee? = establishedPayee, usedToday: Int64 = 0, usedWhileNew: Int64 = 0
     ) -> RecordedState {
         RecordedState(
             at: at, bankDay: bankDay, contactHoldUntil: contactHoldUntil,
-            credentialKind: credentialKind, credentialCreatedAt: credentialCreatedAt, payee: payee,
+            credentialKind: credentialKind, credentialCreatedAt: credentialCreatedAt,
+            credentialProfiles: credentialProfiles,
+            credentialBackupEligible: credentialBackupEligible, payee: payee,
             usedToday: usedToday, usedWhileNew: usedWhileNew)
     }
 

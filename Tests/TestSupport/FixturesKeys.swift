@@ -67,26 +67,43 @@ package struct TestPhone: Sendable {
     package var publicKeyPEM: String { key.publicKey.pem }
 
     /// How the service has one of the two recorded.
+    ///
+    /// - Parameters:
+    ///   - kind: Which one.
+    ///   - isActive: Whether it may sign.
+    ///   - createdAt: When it was enrolled.
+    ///   - profiles: The profiles of attestation that it met.
+    ///   - backupEligible: Whether the passkey may be copied.
+    ///   - backupState: Whether it was copied when it was last seen.
+    ///   - failures: Consecutive ones so far.
+    ///   - openQuestions: What ends with it.
+    /// - Returns: The record.
     package func registered(
         _ kind: CredentialKind, isActive: Bool = true,
-        createdAt: Instant = Fixtures.at - Seconds(90 * 86_400)
+        createdAt: Instant = Fixtures.at - Seconds(90 * 86_400),
+        profiles: [AttestationProfile] = [], backupEligible: Bool = false,
+        backupState: Bool = false, failures: Int = 0, openQuestions: OpenQuestions = .none
     ) -> RegisteredCredential {
         switch kind {
         case .deviceKey:
             RegisteredCredential(
                 id: deviceKeyID, kind: kind, isActive: isActive,
                 stored: .deviceKey(StoredDeviceKey(id: deviceKeyID, key: key.publicKey.spki)),
-                publicKey: key.publicKey.spki, createdAt: createdAt, evidenceID: Fixtures.id(30))
+                publicKey: key.publicKey.spki, createdAt: createdAt,
+                profiles: profiles, failures: failures, openQuestions: openQuestions,
+                evidenceID: Fixtures.id(30))
         case .passkey:
             RegisteredCredential(
                 id: passkeyID, kind: kind, isActive: isActive,
                 stored: .passkey(
                     StoredPasskey(
                         credentialID: authenticator.credentialID,
-                        key: authenticator.key.publicKey.spki, signCount: 0, backupEligible: false,
+                        key: authenticator.key.publicKey.spki, signCount: 0,
+                        backupEligible: backupEligible,
                         userHandle: userHandle)),
                 publicKey: authenticator.key.publicKey.spki, createdAt: createdAt,
-                evidenceID: Fixtures.id(31))
+                profiles: profiles, backupState: backupState, failures: failures,
+                openQuestions: openQuestions, evidenceID: Fixtures.id(31))
         }
     }
 }
@@ -107,7 +124,7 @@ extension Fixtures {
     ) throws -> Bool {
         let key = try P256PublicKey(parsing: pem).spki
         do {
-            try DeviceKeyVerifier.verify(signature: signature, over: message, key: key)
+            try DeviceKeyVerifier.verify(signature: signature, in: .der, over: message, key: key)
             return true
         } catch {
             return false
@@ -128,5 +145,13 @@ extension Fixtures {
         } catch {
             return false
         }
+    }
+}
+
+extension ListedPasskey {
+    /// A passkey of that ID without an attestation.
+    package static func fixture(_ id: Bytes, isBackupEligible: Bool = false) -> ListedPasskey {
+        ListedPasskey(
+            credentialID: id, transports: [], isBackupEligible: isBackupEligible, profiles: [])
     }
 }

@@ -28,7 +28,7 @@ extension MemoryDecisionStore: ActionStore {
         }
     }
 
-    package func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [Bytes] {
+    package func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [ListedPasskey] {
         now.passkeys
     }
 
@@ -73,12 +73,14 @@ extension MemoryDecisionStore: ActionStore {
 }
 
 extension MemoryWorld {
-    fileprivate var passkeys: [Bytes] {
+    fileprivate var passkeys: [ListedPasskey] {
         credentials.compactMap { credential in
             guard credential.isActive, case .passkey(let passkey) = credential.stored else {
                 return nil
             }
-            return passkey.credentialID
+            return ListedPasskey(
+                credentialID: passkey.credentialID, transports: [],
+                isBackupEligible: passkey.backupEligible, profiles: credential.profiles)
         }
     }
 

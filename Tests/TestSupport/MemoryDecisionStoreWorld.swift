@@ -96,7 +96,9 @@ package struct MemoryWorld: Sendable {
         return RecordedState(
             at: at, bankDay: Fixtures.bankDay, contactHoldUntil: contactHoldUntil,
             credentialKind: credential.kind, credentialCreatedAt: credential.createdAt,
-            payee: payee, usedToday: today, usedWhileNew: whileNew)
+            credentialProfiles: credential.profiles,
+            credentialBackupEligible: credential.isBackupEligible, payee: payee,
+            usedToday: today, usedWhileNew: whileNew)
     }
 }
 

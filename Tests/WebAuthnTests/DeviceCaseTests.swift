@@ -17,7 +17,7 @@ import WebAuthn
             let isVerified =
                 key.map { key in
                     (try? DeviceKeyVerifier.verify(
-                        signature: signature ?? [], over: message, key: key.spki)) != nil
+                        signature: signature ?? [], in: .der, over: message, key: key.spki)) != nil
                 } ?? false
             if let key, let pem = one.json["canonical"]?["spkiPem"]?.text,
                 one.expect("enrol")?.text != "accept" || one.expect("verify")?.text == "accept"

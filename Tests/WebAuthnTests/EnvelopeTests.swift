@@ -87,12 +87,16 @@ import WebAuthn
         for value in refused { #expect(throws: InvalidValue.self) { try transports(value) } }
     }
 
-    @Test func `creation options ask for a verified ES256 passkey without attestation`() throws {
+    @Test(arguments: [AttestationConveyance.none, .direct])
+    func `creation options ask for a verified ES256 passkey, and for an attestation if wished`(
+        attestation: AttestationConveyance
+    ) throws {
         let fixture = try Fixture()
         let options = CreationOptions(
             relyingParty: fixture.relyingParty, userHandle: [1, 2, 3], userName: "Your account",
             challenge: [0xFB, 0xFF], timeout: Seconds(300),
-            exclude: [CredentialDescriptor(id: [9], transports: ["internal"])])
+            exclude: [CredentialDescriptor(id: [9], transports: ["internal"])],
+            attestation: attestation)
         let expected =
             #"{"rp":{"id":"bank.example","name":"Bank"},"#
             + #""user":{"id":"AQID","name":"Your account","displayName":"Your account"},"#
@@ -100,7 +104,8 @@ import WebAuthn
             + #""timeout":300000,"#
             + #""excludeCredentials":[{"type":"public-key","id":"CQ","transports":["internal"]}],"#
             + #""authenticatorSelection":{"residentKey":"preferred","#
-            + #""requireResidentKey":false,"userVerification":"required"},"attestation":"none"}"#
+            + #""requireResidentKey":false,"userVerification":"required"},"#
+            + #""attestation":"\#(attestation.rawValue)"}"#
         #expect(String(decoding: options.json.encoded, as: UTF8.self) == expected)
     }
 

@@ -1,7 +1,7 @@
 -- The approving transaction. One row: approved, lost_race or tampered.
 --   $1 subject, $2 customer version, $3 policy version, $4 action, $5 its seq, $6 challenge,
 --   $7 credential, $8 its seq, $9 time of the load, $10 message, $11 signature, $12 clientDataJSON,
---   $13 authenticatorData, $14 assertion digest, $15 sign count, $16 backup state, $17 bank day,
+--   $13 authenticatorData, $14 assertion digest, $15 sign count or NULL, $16 backup state, $17 bank day,
 --   $18 hold until, $19 hold rule, $20 dimensions, $21 windows, $22 amounts, $23 caps,
 --   $24 payee (JSON), $25 contact hold until, $26 evidence (JSON)
 SELECT countersign.approve_action($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,

@@ -4,10 +4,7 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
 SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
        p.document AS policy_document, c.subject_id, k.wrapped,
        i.fingerprint, i.answer,
-       (SELECT coalesce(string_agg(encode(cr.passkey_id, 'hex'), ',' ORDER BY cr.created_at), '')
-          FROM countersign.credential cr
-         WHERE cr.subject_id = c.subject_id AND cr.kind = 'passkey' AND cr.status = 'active')
-           AS passkeys
+       countersign.active_passkeys(c.subject_id) AS passkeys
   FROM clock
   JOIN countersign.customer c ON c.customer_id = $1
   JOIN countersign.subject_key k ON k.subject_id = c.subject_id

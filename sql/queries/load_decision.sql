@@ -22,7 +22,12 @@ SELECT clock.now,
        ch.nonce, ch.approve_message, ch.reject_message, ch.created_at AS challenge_created_at,
        ch.expires_at AS challenge_expires_at,
        cr.id AS credential_id, cr.kind AS credential_kind, cr.status AS credential_status,
-       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.backup_eligible,
+       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.signature_format,
+       cr.backup_eligible, cr.backup_state, cr.failures AS credential_failures,
+       array_to_string(coalesce(att.profiles, '{}'), ',') AS profiles, att.app_attest_key,
+       -- What ends with the credential, read only where its next failure is the last.
+       CASE WHEN cr.failures >= 99 THEN countersign.open_questions(c.subject_id) END
+           AS open_questions,
        cr.created_at AS credential_created_at, cr.evidence_id AS credential_evidence_id,
        cr.seq AS credential_seq, cr.head AS credential_head,
        p.id AS payee_id, p.usable_at AS payee_usable_at, p.new_until AS payee_new_until,
@@ -44,6 +49,7 @@ SELECT clock.now,
                       ORDER BY c1.created_at LIMIT 1) told ON true
   LEFT JOIN countersign.credential cr
        ON cr.subject_id = a.subject_id AND (cr.id = $3 OR cr.passkey_id = $4)
+  LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id
   LEFT JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
        AND p.status = 'active'
   LEFT JOIN countersign.counter today ON today.subject_id = a.subject_id

@@ -13,17 +13,19 @@ SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
        au.expires_at AS authorization_expires_at, au.key_digest,
        au.spent_at IS NOT NULL AS authorization_is_spent,
        cr.id AS credential_id, cr.kind AS credential_kind, cr.status AS credential_status,
-       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.backup_eligible,
+       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.signature_format,
+       cr.backup_eligible, cr.backup_state, cr.failures AS credential_failures,
+       array_to_string(coalesce(att.profiles, '{}'), ',') AS profiles, att.app_attest_key,
+       -- What ends with the credential, read only where its next failure is the last.
+       CASE WHEN cr.failures >= 99 THEN countersign.open_questions(c.subject_id) END
+           AS open_questions,
        cr.created_at AS credential_created_at, cr.evidence_id AS credential_evidence_id,
        cr.seq AS credential_seq, cr.head AS credential_head,
        EXISTS (SELECT FROM countersign.credential x WHERE x.subject_id = c.subject_id)
            AS had_credentials,
        EXISTS (SELECT FROM countersign.credential x
                 WHERE x.subject_id = c.subject_id AND x.status = 'active') AS has_credentials,
-       (SELECT coalesce(string_agg(encode(x.passkey_id, 'hex'), ',' ORDER BY x.created_at), '')
-          FROM countersign.credential x
-         WHERE x.subject_id = c.subject_id AND x.kind = 'passkey' AND x.status = 'active')
-           AS passkeys
+       countersign.active_passkeys(c.subject_id) AS passkeys
   FROM clock
   JOIN countersign.enrolment e ON e.id = $1
   JOIN countersign.customer c ON c.subject_id = e.subject_id AND c.customer_id = $2
@@ -33,4 +35,5 @@ SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
   LEFT JOIN countersign.enrolment_authorization au
        ON au.challenge_id = $3 AND au.enrolment_id = e.id
   LEFT JOIN countersign.credential cr
-       ON cr.subject_id = c.subject_id AND (cr.id = $4 OR cr.passkey_id = $5);
+       ON cr.subject_id = c.subject_id AND (cr.id = $4 OR cr.passkey_id = $5)
+  LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id;

@@ -4,10 +4,7 @@ WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now)
 SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
        p.document AS policy_document, c.subject_id, c.version AS customer_version,
        c.failures AS customer_failures, c.locked_until, k.wrapped,
-       (SELECT coalesce(string_agg(encode(cr.passkey_id, 'hex'), ',' ORDER BY cr.created_at), '')
-          FROM countersign.credential cr
-         WHERE cr.subject_id = c.subject_id AND cr.kind = 'passkey' AND cr.status = 'active')
-           AS passkeys,
+       countersign.active_passkeys(c.subject_id) AS passkeys,
        (SELECT cr.user_handle FROM countersign.credential cr
          WHERE cr.subject_id = c.subject_id AND cr.kind = 'passkey'
          ORDER BY cr.status = 'active' DESC, cr.created_at DESC LIMIT 1) AS user_handle

@@ -8,7 +8,7 @@ package struct ChallengeIssuer: Sendable {
     /// Builds a `PublicKeyCredentialRequestOptionsJSON` for a challenge and the passkeys that may
     /// answer it; the target `WebAuthn` provides it.
     package typealias PasskeyRequestOptions =
-        @Sendable (_ challenge: Digest, _ passkeys: [Bytes], _ lifetime: Seconds) -> JSON
+        @Sendable (_ challenge: Digest, _ passkeys: [ListedPasskey], _ lifetime: Seconds) -> JSON
 
     /// - Parameters:
     ///   - audience: The relying-party ID.
@@ -42,10 +42,10 @@ package struct ChallengeIssuer: Sendable {
     ///   - action: The action to be signed.
     ///   - at: The database's time.
     ///   - rules: The active policy.
-    ///   - passkeys: The IDs of the customer's active passkeys.
+    ///   - passkeys: The customer's active passkeys; those that the policy lets approve this are listed.
     /// - Returns: The challenge, and the document that shows it.
     package func issue(
-        for action: RecordedAction, at: Instant, rules: PolicyRules, passkeys: [Bytes]
+        for action: RecordedAction, at: Instant, rules: PolicyRules, passkeys: [ListedPasskey]
     ) -> Issued {
         let nonce = entropy(SignedMessage.nonceSize)
         let id: ID<Challenge> = makeID(at: at)
@@ -61,15 +61,16 @@ package struct ChallengeIssuer: Sendable {
         let challenge = Challenge(
             id: id, state: .live, failures: 0, nonce: nonce, approveMessage: message(.approve),
             rejectMessage: message(.reject), createdAt: at, expiresAt: expiresAt)
-        let passkeyMayAnswer = rules.factors[action.content.kind]?.contains(.passkey) ?? false
+        let demand = rules.demand(for: action.content)
+        let usable = passkeys.filter { demand.isMet(by: $0.traits) }
         let options: JSON? =
-            passkeys.isEmpty || !passkeyMayAnswer
+            usable.isEmpty
             ? nil
             : [
                 "approve": requestOptions(
-                    sha256(challenge.approveMessage), passkeys, rules.challengeLifetime),
+                    sha256(challenge.approveMessage), usable, rules.challengeLifetime),
                 "reject": requestOptions(
-                    sha256(challenge.rejectMessage), passkeys, rules.challengeLifetime),
+                    sha256(challenge.rejectMessage), usable, rules.challengeLifetime),
             ]
         return Issued(
             challenge: challenge,

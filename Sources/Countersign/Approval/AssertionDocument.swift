@@ -6,9 +6,12 @@ extension RecordedAssertion {
         let kind: CredentialKind
         let parts: [JSON.Member]
         switch proof {
-        case .deviceKey(let signature):
+        case .deviceKey(let signature, let format):
             kind = .deviceKey
-            parts = [.init("signature", .string(Base64.encode(signature)))]
+            parts = [
+                .init("signature_format", .string(format.rawValue)),
+                .init("signature", .string(Base64.encode(signature))),
+            ]
         case .passkey(let signature, let clientDataJSON, let authenticatorData):
             kind = .passkey
             parts = [

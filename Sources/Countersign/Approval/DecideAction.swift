@@ -153,7 +153,7 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
         return .rejectUnsigned(reason: reason)
     }
 
-    /// The counts after one more failure. Three limits, of which each does its own thing.
+    /// The counts after one more failure. Four limits, of which each does its own thing.
     private func attempt(
         failing reason: VerificationFailure, of assertion: UnverifiedAssertion,
         at challenge: Challenge, _ context: DecisionContext
@@ -164,7 +164,8 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
             challenge: challenge, assertion: assertion, reason: reason,
             exhaustsChallenge: challenge.failures + 1 >= attempts.perChallenge,
             failsAction: context.actionFailures + 1 >= attempts.perAction,
-            locksUntil: locks ? context.at + attempts.lock : nil)
+            locksUntil: locks ? context.at + attempts.lock : nil,
+            suspends: context.credential?.endingWithOneMoreFailure)
     }
 }
 

@@ -50,32 +50,6 @@ package struct CustomerStanding: Sendable {
     }
 }
 
-/// A credential as it is recorded.
-package struct RegisteredCredential: Sendable {
-    package let id: ID<Credential>
-    package let kind: CredentialKind
-    package let isActive: Bool
-    package let stored: StoredCredential
-    /// DER SubjectPublicKeyInfo.
-    package let publicKey: Bytes
-    package let createdAt: Instant
-    /// The evidence of its enrolment.
-    package let evidenceID: ID<Evidence>
-
-    package init(
-        id: ID<Credential>, kind: CredentialKind, isActive: Bool, stored: StoredCredential,
-        publicKey: Bytes, createdAt: Instant, evidenceID: ID<Evidence>
-    ) {
-        self.id = id
-        self.kind = kind
-        self.isActive = isActive
-        self.stored = stored
-        self.publicKey = publicKey
-        self.createdAt = createdAt
-        self.evidenceID = evidenceID
-    }
-}
-
 /// The one decision about an action, as it was answered.
 package struct RecordedDecision: Sendable {
     package let outcome: Authorization

@@ -39,6 +39,8 @@ package struct FailedAttempt: Sendable {
     package let failsAction: Bool
     /// The customer is locked until then.
     package let locksUntil: Instant?
+    /// The credential is suspended, and this ends with it; `nil` when it is not.
+    package let suspends: OpenQuestions?
 }
 
 /// Why a customer said no without signing; the raw value is its word in the API.

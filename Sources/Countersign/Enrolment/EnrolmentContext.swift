@@ -72,14 +72,14 @@ package struct OpeningContext: Sendable {
     package let policy: Policy
     package let standing: CustomerStanding
     package let customer: CustomerVersion
-    /// The IDs of the customer's active passkeys.
-    package let passkeys: [Bytes]
+    /// The customer's active passkeys.
+    package let passkeys: [ListedPasskey]
     /// The user handle of the customer's passkeys so far; `nil` when there never was one.
     package let userHandle: Bytes?
 
     package init(
         at: Instant, policy: Policy, standing: CustomerStanding, customer: CustomerVersion,
-        passkeys: [Bytes], userHandle: Bytes?
+        passkeys: [ListedPasskey], userHandle: Bytes?
     ) {
         self.at = at
         self.policy = policy
@@ -114,14 +114,14 @@ package struct EnrolmentContext: Sendable {
     /// Where that credential's chain of evidence stands.
     package let voucherHead: ChainHead?
     package let possession: Possession
-    /// The IDs of the customer's active passkeys.
-    package let passkeys: [Bytes]
+    /// The customer's active passkeys.
+    package let passkeys: [ListedPasskey]
 
     package init(
         at: Instant, policy: Policy, standing: CustomerStanding, customer: CustomerVersion,
         enrolment: RecordedEnrolment, authorization: RecordedAuthorization?,
         voucher: RegisteredCredential?, voucherHead: ChainHead?, possession: Possession,
-        passkeys: [Bytes]
+        passkeys: [ListedPasskey]
     ) {
         self.at = at
         self.policy = policy
@@ -151,6 +151,8 @@ package struct RevocationContext: Sendable {
     package let head: ChainHead
     /// The actions that this credential approved and that were never sent to core banking.
     package let openActions: [OpenAction]
+    /// What ends with the credential.
+    package let openQuestions: OpenQuestions
 
     /// An approved action and where its chain of evidence stands.
     package struct OpenAction: Sendable {
@@ -165,12 +167,13 @@ package struct RevocationContext: Sendable {
 
     package init(
         at: Instant, credential: RecordedCredential, customer: CustomerVersion, head: ChainHead,
-        openActions: [OpenAction]
+        openActions: [OpenAction], openQuestions: OpenQuestions
     ) {
         self.at = at
         self.credential = credential
         self.customer = customer
         self.head = head
         self.openActions = openActions
+        self.openQuestions = openQuestions
     }
 }

@@ -39,10 +39,12 @@ extension RecordedCredential {
             "created_at": .string(createdAt.text),
             "usable_at": .optional(usableAt?.text),
             "revoked_at": .optional(revokedAt?.text),
+            "signature_format": .optional(signatureFormat?.rawValue),
             "attestation": [
                 "verdict": .string(attestation.verdict.rawValue),
                 "format": .optional(attestation.format),
                 "profiles": .array(attestation.profiles.map { .string($0.rawValue) }),
+                "facts": attestation.facts,
             ],
             "backup_eligible": .bool(backupEligible),
             "backup_state": .bool(backupState),

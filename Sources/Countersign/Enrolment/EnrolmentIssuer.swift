@@ -9,9 +9,15 @@ package struct EnrolmentIssuer: Sendable {
     /// Builds a `PublicKeyCredentialCreationOptionsJSON`; the target `WebAuthn` provides it.
     package typealias PasskeyCreationOptions =
         @Sendable (
-            _ challenge: Digest, _ userHandle: Bytes, _ label: String, _ exclude: [Bytes],
-            _ lifetime: Seconds
+            _ challenge: Digest, _ userHandle: Bytes, _ label: String,
+            _ exclude: [ListedPasskey], _ lifetime: Seconds, _ attestation: AttestationWish
         ) -> JSON
+
+    /// Whether the policy needs an attestation of a new passkey for anything.
+    package enum AttestationWish: Sendable {
+        case needed
+        case notNeeded
+    }
 
     /// Bytes of a new user handle: random, so that it says nothing about the customer. WebAuthn L3
     /// §14.6.1 recommends 64.
@@ -66,7 +72,8 @@ package struct EnrolmentIssuer: Sendable {
             ? context.userHandle ?? entropy(EnrolmentIssuer.userHandleSize) : nil
         let webauthn = userHandle.map { handle in
             creationOptions(
-                sha256(message), handle, command.label.text, context.passkeys, lifetime)
+                sha256(message), handle, command.label.text, context.passkeys, lifetime,
+                context.policy.rules.requiresAttestation ? .needed : .notNeeded)
         }
         return Opened(
             enrolment: RecordedEnrolment(

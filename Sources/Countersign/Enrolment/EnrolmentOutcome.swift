@@ -30,11 +30,12 @@ package enum EnrolmentRefusal: Equatable, Sendable {
     case invalidKey(InvalidValue)
     /// The proof of possession or the vouching assertion, whatever was wrong with it.
     case authenticationFailed
+    /// The attestation that came is none that is taken, or the policy lets a key like this approve
+    /// nothing.
+    case attestationRefused
     /// Nobody entitled vouches for the key: no token, a bad or spent one, or one for another key;
     /// or there is no active credential that could.
     case notAuthorized
-    /// The policy needs an attestation, and this is none that it takes.
-    case attestationRefused
     /// The key or the credential ID is registered already, for whomever and in whatever state.
     case credentialExists
 }

@@ -41,6 +41,8 @@ package struct FailedEnrolment: Sendable {
     package let countsAgainst: RecordedAuthorization?
     /// The customer is locked until then.
     package let locksUntil: Instant?
+    /// The credential that was named is suspended, and this ends with it; `nil` when it is not.
+    package let suspends: OpenQuestions?
 }
 
 /// Exactly why a finish failed. It goes into evidence; the caller is told ``refusal`` only.
@@ -86,8 +88,7 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
     package var refusal: EnrolmentRefusal {
         switch self {
         case .keyForm(let value): .invalidKey(value)
-        // The options ask for no attestation, so one in a format that is not taken is the client's
-        // own doing and tells nothing about the customer's proof.
+        // Which formats are taken is no secret, and tells nothing about the customer's proof.
         case .possession(.attestationFormatUnsupported): .attestationRefused
         case .tampered, .possession, .assertion: .authenticationFailed
         case .attestation: .attestationRefused

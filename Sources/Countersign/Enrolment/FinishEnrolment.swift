@@ -52,6 +52,9 @@ extension EnrolCredential {
             if let found { throw found }
             guard StoredMessages.agree(context.enrolment) else { throw .tampered }
             let registration = try register(command.offered, context)
+            guard context.policy.rules.mayApproveSomething(registration.traits) else {
+                throw .attestation(.policyNotMet)
+            }
             let vouching = try vouch(
                 command.authorization, for: sha256(registration.publicKey), context)
             return .enrol(
@@ -91,6 +94,7 @@ extension EnrolCredential {
             kind: enrolment.kind, status: .active, label: enrolment.label, createdAt: context.at,
             usableAt: context.policy.rules.usableAt(createdAt: context.at, now: context.at),
             revokedAt: nil, attestation: registration.attestation,
+            signatureFormat: enrolment.kind == .deviceKey ? registration.signatureFormat : nil,
             backupEligible: registration.passkey?.backupEligible ?? false,
             backupState: registration.passkey?.backupState ?? false)
     }
@@ -102,13 +106,14 @@ extension EnrolCredential {
     ) -> FailedEnrolment {
         guard case .assertion = fault else {
             return FailedEnrolment(
-                command: command, fault: fault, countsAgainst: nil, locksUntil: nil)
+                command: command, fault: fault, countsAgainst: nil, locksUntil: nil, suspends: nil)
         }
         let attempts = context.policy.rules.attempts
         let locks = context.standing.failures + 1 >= attempts.perCustomer
         return FailedEnrolment(
             command: command, fault: fault, countsAgainst: context.authorization,
-            locksUntil: locks ? context.at + attempts.lock : nil)
+            locksUntil: locks ? context.at + attempts.lock : nil,
+            suspends: context.voucher?.endingWithOneMoreFailure)
     }
 }
 

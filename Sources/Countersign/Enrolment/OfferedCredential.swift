@@ -62,6 +62,9 @@ package struct DeviceAttestation: Hashable, Sendable {
     /// The attestation object of Apple's App Attest; only in the format ``appAttestFormat``.
     package let appAttest: AppAttestStatement?
 
+    /// The statement's bytes as they came: the object of App Attest, or the certificates.
+    package var statement: [Bytes] { appAttest.map { [$0.object] } ?? certificates }
+
     /// Android Key Attestation: a chain of certificates.
     package static let androidKeyFormat = "android-key"
     /// Apple App Attest: an object and the ID of the key that it attests.

@@ -3,6 +3,8 @@ package struct RecordedCredential: Sendable {
     /// Whether it may sign; the raw value is its word in the API.
     package enum Status: String, CaseIterable, Sendable {
         case active
+        /// Disabled for ever by its failures; see ``RegisteredCredential/failuresMax``.
+        case suspended
         /// Dead for ever.
         case revoked
     }
@@ -17,7 +19,10 @@ package struct RecordedCredential: Sendable {
     /// When the last of its cooling-off periods ends; `nil` when none is left.
     package let usableAt: Instant?
     package let revokedAt: Instant?
+    /// What was made of the attestation; its statement only while the key is being enrolled.
     package let attestation: Attestation
+    /// How a device key writes its signatures; `nil` for a passkey, whose algorithm says it.
+    package let signatureFormat: SignatureFormat?
     /// Whether it may be copied to other devices; never for a device key.
     package let backupEligible: Bool
     /// Whether it was copied when it was last seen.
@@ -28,7 +33,8 @@ package struct RecordedCredential: Sendable {
     package init(
         id: ID<Credential>, customerID: CustomerID, kind: CredentialKind, status: Status,
         label: String, createdAt: Instant, usableAt: Instant?, revokedAt: Instant?,
-        attestation: Attestation, backupEligible: Bool, backupState: Bool
+        attestation: Attestation, signatureFormat: SignatureFormat?, backupEligible: Bool,
+        backupState: Bool
     ) {
         self.id = id
         self.customerID = customerID
@@ -39,6 +45,7 @@ package struct RecordedCredential: Sendable {
         self.usableAt = usableAt
         self.revokedAt = revokedAt
         self.attestation = attestation
+        self.signatureFormat = signatureFormat
         self.backupEligible = backupEligible
         self.backupState = backupState
     }
@@ -48,6 +55,7 @@ package struct RecordedCredential: Sendable {
         RecordedCredential(
             id: id, customerID: customerID, kind: kind, status: .revoked, label: label,
             createdAt: createdAt, usableAt: usableAt, revokedAt: instant, attestation: attestation,
-            backupEligible: backupEligible, backupState: backupState)
+            signatureFormat: signatureFormat, backupEligible: backupEligible,
+            backupState: backupState)
     }
 }

@@ -30,6 +30,14 @@ package struct PolicyRules: Sendable {
         package let newPayeeSumMax: Money
     }
 
+    /// What passkeys that may be copied to other devices are good for.
+    package enum BackupEligibleRule: Equatable, Sendable {
+        case allowed
+        case refused
+        /// Transfers up to these amounts, and none in another currency.
+        case upTo([Currency: Money])
+    }
+
     /// How often a customer may fail. Bounds: PSD2 RTS Art. 4(3)(b).
     package struct Attempts: Sendable {
         package let perChallenge: Int
@@ -52,5 +60,11 @@ package struct PolicyRules: Sendable {
     package let newCredentialCoolingOff: [ActionKind: Seconds]
     package let contactChangeHold: Seconds
     package let factors: [ActionKind: [CredentialKind]]
+    /// The profiles of attestation of which a credential must have met one; a kind that is not named
+    /// needs none.
+    package let requiredAttestation: [ActionKind: [AttestationProfile]]
+    /// Whether passkeys that may be copied to other devices will do; they do for a kind that is not
+    /// named.
+    package let backupEligible: [ActionKind: BackupEligibleRule]
     package let currencies: [Currency: CurrencyLimits]
 }

@@ -45,8 +45,8 @@ package struct Reservation: Hashable, Sendable {
 
 /// Why a policy does not allow an action that was signed well, in the order of precedence.
 package enum PolicyRefusal: Equatable, Sendable {
-    /// Another kind of credential is needed.
-    case credentialNotAllowed(allowed: [CredentialKind])
+    /// Another credential is needed: one that meets this.
+    case credentialNotAllowed(CredentialDemand)
     /// The account is not the customer's payee.
     case payeeUnknown
     /// The payee is in its cooling-off, and the policy refuses meanwhile.
@@ -68,9 +68,9 @@ package enum PolicyRefusal: Equatable, Sendable {
 extension Policy {
     /// Decides on an action. Pure: the same three inputs always give the same verdict.
     package func decide(_ content: ActionContent, _ state: RecordedState) -> PolicyVerdict {
-        let allowed = rules.factors[content.kind] ?? []
-        guard allowed.contains(state.credentialKind) else {
-            return .refused(.credentialNotAllowed(allowed: allowed))
+        let demand = rules.demand(for: content)
+        guard demand.isMet(by: state.credentialTraits) else {
+            return .refused(.credentialNotAllowed(demand))
         }
         switch content {
         case .transfer(let transfer): return decide(transfer, state)

@@ -38,6 +38,13 @@ extension PolicyRules {
         factors = try factorRules.byKind { (kind) throws(InvalidValue) in
             try factorRules.credentialKinds(kind.rawValue)
         }
+        requiredAttestation = try DocumentReader.forKinds("required_attestation", of: document) {
+            (reader, kind) throws(InvalidValue) in try reader.profiles(kind.rawValue)
+        }
+        backupEligible = try DocumentReader.forKinds("backup_eligible", of: document) {
+            (reader, kind) throws(InvalidValue) in
+            try BackupEligibleRule(reader.member(kind.rawValue), for: kind)
+        }
         currencies = try PolicyRules.limits(document["currencies"])
         homeCurrency = try Currency(document["home_currency"]?.text ?? "")
         guard currencies[homeCurrency] != nil else {
@@ -79,6 +86,29 @@ extension PolicyRules.Attempts {
     }
 }
 
+extension PolicyRules.BackupEligibleRule {
+    fileprivate init(_ json: JSON?, for kind: ActionKind) throws(InvalidValue) {
+        try DocumentReader(json).refuseOthers(than: ["allowed", "max"], as: kind.rawValue)
+        guard case .bool(let isAllowed) = json?["allowed"] else {
+            throw InvalidValue("allowed", "Whether they are allowed is true or false.")
+        }
+        guard let max = json?["max"] else {
+            self = isAllowed ? .allowed : .refused
+            return
+        }
+        guard isAllowed, kind == .transfer, case .object(let members) = max, !members.isEmpty
+        else {
+            throw InvalidValue("max", "Amounts by currency are for transfers that are allowed.")
+        }
+        var maxima: [Currency: Money] = [:]
+        for member in members {
+            let currency = try Currency(member.name)
+            maxima[currency] = try Money(limit: member.value.text ?? "", currency: currency)
+        }
+        self = .upTo(maxima)
+    }
+}
+
 /// Reads the members of one object of the document.
 private struct DocumentReader {
     private let json: JSON?
@@ -109,6 +139,46 @@ private struct DocumentReader {
             kinds.append(kind)
         }
         return kinds
+    }
+
+    func member(_ name: String) -> JSON? { json?[name] }
+
+    func profiles(_ name: String) throws(InvalidValue) -> [AttestationProfile] {
+        guard case .array(let words) = json?[name], !words.isEmpty else {
+            throw InvalidValue(name, "A list of profiles is needed; leave it out to require none.")
+        }
+        var profiles: [AttestationProfile] = []
+        for word in words {
+            guard let profile = word.text.flatMap(AttestationProfile.init(rawValue:)) else {
+                throw InvalidValue(name, "There is no attestation profile of this name.")
+            }
+            profiles.append(profile)
+        }
+        return profiles
+    }
+
+    /// Reads a member that may be left out, and in it what is said of some kinds of action. A word that
+    /// is no kind is refused: misspelt, a demand would demand nothing.
+    static func forKinds<Value>(
+        _ name: String, of document: JSON,
+        _ read: (DocumentReader, ActionKind) throws(InvalidValue) -> Value
+    ) throws(InvalidValue) -> [ActionKind: Value] {
+        guard let json = document[name] else { return [:] }
+        let reader = DocumentReader(json)
+        try reader.refuseOthers(than: ActionKind.allCases.map(\.rawValue), as: name)
+        var values: [ActionKind: Value] = [:]
+        for kind in ActionKind.allCases where json[kind.rawValue] != nil {
+            values[kind] = try read(reader, kind)
+        }
+        return values
+    }
+
+    /// Refuses what is no object, or has a member of another name.
+    func refuseOthers(than names: [String], as name: String) throws(InvalidValue) {
+        guard case .object(let members) = json, members.allSatisfy({ names.contains($0.name) })
+        else {
+            throw InvalidValue(name, "Only \(names.joined(separator: ", ")) can stand here.")
+        }
     }
 
     func byKind<Value>(

@@ -10,6 +10,10 @@ package struct RecordedState: Sendable {
     package let contactHoldUntil: Instant?
     package let credentialKind: CredentialKind
     package let credentialCreatedAt: Instant
+    /// The profiles of attestation that the credential met when it was enrolled.
+    package let credentialProfiles: [AttestationProfile]
+    /// Whether the credential may be copied to other devices.
+    package let credentialBackupEligible: Bool
     /// The customer's payee at the action's account; `nil` when there is none.
     package let payee: RecordedPayee?
     /// Minor units of the action's currency that count for the bank's day.
@@ -19,16 +23,27 @@ package struct RecordedState: Sendable {
 
     package init(
         at: Instant, bankDay: String, contactHoldUntil: Instant?, credentialKind: CredentialKind,
-        credentialCreatedAt: Instant, payee: RecordedPayee?, usedToday: Int64, usedWhileNew: Int64
+        credentialCreatedAt: Instant, credentialProfiles: [AttestationProfile],
+        credentialBackupEligible: Bool, payee: RecordedPayee?, usedToday: Int64,
+        usedWhileNew: Int64
     ) {
         self.at = at
         self.bankDay = bankDay
         self.contactHoldUntil = contactHoldUntil
         self.credentialKind = credentialKind
         self.credentialCreatedAt = credentialCreatedAt
+        self.credentialProfiles = credentialProfiles
+        self.credentialBackupEligible = credentialBackupEligible
         self.payee = payee
         self.usedToday = usedToday
         self.usedWhileNew = usedWhileNew
+    }
+
+    /// The credential, as a demand looks at it.
+    package var credentialTraits: CredentialTraits {
+        CredentialTraits(
+            kind: credentialKind, profiles: credentialProfiles,
+            isBackupEligible: credentialBackupEligible)
     }
 }
 

@@ -10,8 +10,8 @@ package protocol ActionStore: DecisionStore {
         _ creation: ActionCreation, on context: CreationContext
     ) async throws(StoreFailure) -> CreationResult
 
-    /// The IDs of the customer's active passkeys.
-    func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [Bytes]
+    /// The customer's active passkeys.
+    func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [ListedPasskey]
 
     /// Stores another challenge; the earlier one is dead from then on.
     func issue(
@@ -30,8 +30,8 @@ package protocol ActionStore: DecisionStore {
 package struct CreationContext: Sendable {
     package let at: Instant
     package let policy: Policy
-    /// The IDs of the customer's active passkeys.
-    package let passkeys: [Bytes]
+    /// The customer's active passkeys.
+    package let passkeys: [ListedPasskey]
     /// What was answered under the same key before.
     package let answered: AnsweredCommand?
     package let subject: ID<Subject>
@@ -39,7 +39,7 @@ package struct CreationContext: Sendable {
     package let wrappedKey: Bytes
 
     package init(
-        at: Instant, policy: Policy, passkeys: [Bytes], answered: AnsweredCommand?,
+        at: Instant, policy: Policy, passkeys: [ListedPasskey], answered: AnsweredCommand?,
         subject: ID<Subject>, wrappedKey: Bytes
     ) {
         self.at = at

@@ -102,8 +102,8 @@ package struct ExecutionOrder: Sendable {
 package struct RecordedAssertion: Sendable {
     /// The bytes that differ by kind of credential.
     package enum Proof: Sendable {
-        /// ECDSA P-256 with SHA-256 over the message, DER.
-        case deviceKey(signature: Bytes)
+        /// ECDSA P-256 with SHA-256 over the message, as it came, in the format of the enrolled key.
+        case deviceKey(signature: Bytes, format: SignatureFormat)
         /// A WebAuthn assertion whose challenge is the SHA-256 of the message.
         case passkey(signature: Bytes, clientDataJSON: Bytes, authenticatorData: Bytes)
     }
@@ -127,18 +127,22 @@ package struct CredentialAnnouncement: Sendable {
     package let kind: CredentialKind
     /// DER `SubjectPublicKeyInfo`.
     package let publicKeySPKI: Bytes
+    /// How a device key writes its signatures; `nil` for a passkey.
+    package let signatureFormat: SignatureFormat?
     package let enrolledAt: Instant
     /// The evidence of the enrolment.
     package let evidenceID: ID<Evidence>
 
     package init(
         credentialID: ID<Credential>, customerID: CustomerID, kind: CredentialKind,
-        publicKeySPKI: Bytes, enrolledAt: Instant, evidenceID: ID<Evidence>
+        publicKeySPKI: Bytes, signatureFormat: SignatureFormat?, enrolledAt: Instant,
+        evidenceID: ID<Evidence>
     ) {
         self.credentialID = credentialID
         self.customerID = customerID
         self.kind = kind
         self.publicKeySPKI = publicKeySPKI
+        self.signatureFormat = signatureFormat
         self.enrolledAt = enrolledAt
         self.evidenceID = evidenceID
     }

@@ -29,6 +29,9 @@ package struct AttestationFailure: Error, Equatable, Sendable {
     package let code: String
 
     package init(_ code: String) { self.code = code }
+
+    /// The policy lets a key that is attested like this, and may be copied like this, approve nothing.
+    package static let policyNotMet = AttestationFailure("policy_not_met")
 }
 
 /// A new key whose possession is proved. Only a ``RegistrationVerifier`` makes one.
@@ -71,5 +74,12 @@ package struct VerifiedRegistration: Hashable, Sendable {
         self.attestation = attestation
         self.signatureFormat = signatureFormat
         self.passkey = passkey
+    }
+
+    /// What a policy looks at in the new credential.
+    package var traits: CredentialTraits {
+        CredentialTraits(
+            kind: passkey == nil ? .deviceKey : .passkey, profiles: attestation.profiles,
+            isBackupEligible: passkey?.backupEligible ?? false)
     }
 }

@@ -46,10 +46,13 @@ struct OrderJudge: Sendable {
 
     private func checkProof(_ order: ReceivedOrder, _ key: CustomerKey) throws(Refusal) {
         switch (order.proof, key.kind) {
-        case (.deviceKey(let signature), .deviceKey):
-            guard key.key.isValid(signature: signature, for: order.message) else {
-                throw .signatureInvalid
-            }
+        case (.deviceKey(let signature, _), .deviceKey):
+            // In the format of the register: the order's own word for it is no more to be believed
+            // than its copy of the key.
+            guard
+                key.key.isValid(
+                    signature: signature, in: key.signatureFormat, for: order.message)
+            else { throw .signatureInvalid }
         case (.passkey(let signature, let clientData, let authenticatorData), .passkey):
             guard isAssertion(clientData, authenticatorData, of: order.message),
                 key.key.isValid(

@@ -32,7 +32,11 @@ struct ReceivedOrder: Sendable {
         guard let signature = assertion["signature"]?.text else { return nil }
         switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
         case .deviceKey:
-            return Base64.decode(signature).map { .deviceKey(signature: $0) }
+            let word = assertion["signature_format"]?.text ?? SignatureFormat.der.rawValue
+            guard let signature = Base64.decode(signature),
+                let format = SignatureFormat(rawValue: word)
+            else { return nil }
+            return .deviceKey(signature: signature, format: format)
         case .passkey:
             guard let signature = Base64.decodeURL(signature),
                 let clientData = assertion.bytes("client_data_json"),

@@ -43,7 +43,7 @@ struct FailpointActionStore<Base: ActionStore & ActionReader>: ActionStore, Acti
         _ command: CreateActionCommand
     ) async throws(StoreFailure) -> CreationContext { try await base.loadForCreation(command) }
 
-    func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [Bytes] {
+    func passkeys(of subject: ID<Subject>) async throws(StoreFailure) -> [ListedPasskey] {
         try await base.passkeys(of: subject)
     }
 

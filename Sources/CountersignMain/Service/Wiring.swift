@@ -57,7 +57,8 @@ extension Configuration {
             verifier: proofs,
             issuer: EnrolmentIssuer(
                 audience: party.id, entropy: .openSSL, sha256: .openSSL,
-                creationOptions: party.creationOptions, requestOptions: party.requestOptions),
+                creationOptions: party.creationOptions(hasAnchors: false),
+                requestOptions: party.requestOptions),
             sha256: .openSSL, identityToken: try identityKey()?.tokenReader,
             firstEnrolment: firstEnrolment)
         let service = ServiceSubject(
@@ -162,21 +163,33 @@ extension WebAuthn.RelyingParty {
         { challenge, passkeys, lifetime in
             RequestOptions(
                 relyingParty: self, challenge: challenge.bytes, timeout: lifetime,
-                allow: passkeys.map { CredentialDescriptor(id: $0, transports: []) }
+                allow: passkeys.map(\.descriptor)
             ).json
         }
     }
 
     /// Asks the client of a customer to make a passkey.
-    fileprivate var creationOptions: EnrolmentIssuer.PasskeyCreationOptions {
-        { challenge, handle, label, exclude, lifetime in
+    ///
+    /// - Parameter hasAnchors: Whether there is anything that an attestation could lead to. Then one is
+    ///   asked for even when the policy needs none: what came is recorded, and a later policy may use it.
+    fileprivate func creationOptions(
+        hasAnchors: Bool
+    ) -> EnrolmentIssuer.PasskeyCreationOptions {
+        { challenge, handle, label, exclude, lifetime, wish in
             CreationOptions(
                 relyingParty: self, userHandle: handle,
                 userName: label.isEmpty ? name : label, challenge: challenge.bytes,
                 timeout: lifetime,
-                exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }
+                exclude: exclude.map(\.descriptor),
+                attestation: hasAnchors || wish == .needed ? .direct : .none
             ).json
         }
+    }
+}
+
+extension ListedPasskey {
+    fileprivate var descriptor: CredentialDescriptor {
+        CredentialDescriptor(id: credentialID, transports: transports)
     }
 }
 

@@ -18,6 +18,11 @@ extension ObjectReader {
         return bytes
     }
 
+    /// Bytes in standard base64, or `nil` when there are none.
+    mutating func optionalBase64(_ name: String) throws(BodyRefusal) -> Bytes? {
+        has(name) ? try base64(name) : nil
+    }
+
     /// A list of bytes in standard base64.
     mutating func base64List(_ name: String) throws(BodyRefusal) -> [Bytes] {
         var list: [Bytes] = []
@@ -63,10 +68,14 @@ extension ObjectReader {
             return (challenge, .passkey(assertion))
         }
         let credential: ID<Credential> = try id("credential_id")
-        let signature = try object("device_key") { reader throws(BodyRefusal) in
-            try reader.base64("signature")
+        return try object("device_key") { reader throws(BodyRefusal) in
+            let signature = try reader.base64("signature")
+            let appAttest = try reader.optionalBase64("app_attest")
+            return (
+                challenge,
+                .deviceKey(credential: credential, signature: signature, appAttest: appAttest)
+            )
         }
-        return signature.map { (challenge, .deviceKey(credential: credential, signature: $0)) }
     }
 
     /// Why somebody takes something back, in words.

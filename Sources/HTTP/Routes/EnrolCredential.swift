@@ -120,14 +120,17 @@ extension ObjectReader {
         return try object("device_key") { reader throws(BodyRefusal) in
             let publicKey = try reader.string("public_key")
             let signature = try reader.base64("signature")
+            let format =
+                reader.has("signature_format")
+                ? try reader.choice("signature_format", SignatureFormat.self) : .der
             let platform = try reader.optionalValue("platform") { text throws(InvalidValue) in
                 try DevicePlatform(text)
             }
             let attestation = try reader.deviceAttestation()
             return .deviceKey(
                 OfferedDeviceKey(
-                    publicKey: publicKey, signature: signature, platform: platform,
-                    attestation: attestation))
+                    publicKey: publicKey, signature: signature, signatureFormat: format,
+                    platform: platform, attestation: attestation))
         }
     }
 
@@ -135,6 +138,11 @@ extension ObjectReader {
         guard has("attestation") else { return nil }
         return try object("attestation") { reader throws(BodyRefusal) in
             let format = try reader.string("format")
+            guard format != DeviceAttestation.appAttestFormat else {
+                return DeviceAttestation(
+                    appAttest: AppAttestStatement(
+                        object: try reader.base64("object"), keyID: try reader.base64("key_id")))
+            }
             let certificates = try reader.base64List("certificates")
             return reader.check("format") { () throws(InvalidValue) in
                 try DeviceAttestation(format: format, certificates: certificates)

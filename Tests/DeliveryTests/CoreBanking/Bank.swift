@@ -94,14 +94,15 @@ final class Bank: Sendable {
         }
     }
 
-    func announcement(_ kind: CredentialKind, key: P256PublicKey? = nil)
-        -> CredentialAnnouncement
-    {
+    func announcement(
+        _ kind: CredentialKind, key: P256PublicKey? = nil, format: SignatureFormat = .der
+    ) -> CredentialAnnouncement {
         CredentialAnnouncement(
             credentialID: kind == .deviceKey ? Self.deviceCredential : Self.passkeyCredential,
             customerID: Fixture.customerID, kind: kind,
             publicKeySPKI: (key ?? (kind == .deviceKey ? deviceKey : phone.key).publicKey).spki,
-            enrolledAt: Fixture.now, evidenceID: Fixture.evidenceID)
+            signatureFormat: kind == .deviceKey ? format : nil, enrolledAt: Fixture.now,
+            evidenceID: Fixture.evidenceID)
     }
 
     /// An order whose message the customer's device key, or another one, signed.
@@ -112,7 +113,7 @@ final class Bank: Sendable {
         let key = key ?? deviceKey
         return order(
             message, Self.deviceCredential, key.publicKey,
-            .deviceKey(signature: try key.sign(signed ?? message)))
+            .deviceKey(signature: try key.sign(signed ?? message), format: .der))
     }
 
     /// An order whose message the customer's passkey signed.

@@ -58,7 +58,8 @@ enum Fixture {
     }
 
     static func order(
-        message: Bytes = message(), proof: RecordedAssertion.Proof = .deviceKey(signature: [1, 2])
+        message: Bytes = message(),
+        proof: RecordedAssertion.Proof = .deviceKey(signature: [1, 2], format: .der)
     ) -> ExecutionOrder {
         ExecutionOrder(
             actionID: actionID, customerID: customerID, approvedAt: now, evidenceID: evidenceID,
@@ -70,7 +71,7 @@ enum Fixture {
     static func announcement() -> CredentialAnnouncement {
         CredentialAnnouncement(
             credentialID: credentialID, customerID: customerID, kind: .passkey,
-            publicKeySPKI: [0x30, 1], enrolledAt: now, evidenceID: evidenceID)
+            publicKeySPKI: [0x30, 1], signatureFormat: nil, enrolledAt: now, evidenceID: evidenceID)
     }
 
     static func claim(

@@ -85,7 +85,8 @@ enum Fixture {
     static let credential = RecordedCredential(
         id: id(6), customerID: customerID, kind: .passkey, status: .active,
         label: "Erika's phone", createdAt: now, usableAt: now + Seconds(3600), revokedAt: nil,
-        attestation: .init(verdict: .selfSigned, format: "packed"), backupEligible: true,
+        attestation: .init(verdict: .selfSigned, format: "packed"), signatureFormat: nil,
+        backupEligible: true,
         backupState: false)
 
     static let deviceRequestAnswer = DeviceRequestAnswer(
@@ -99,7 +100,7 @@ enum Fixture {
 
     static let recordedAssertion = RecordedAssertion(
         credentialID: credential.id, publicKeySPKI: [9, 9],
-        proof: .deviceKey(signature: [255, 254]))
+        proof: .deviceKey(signature: [255, 254], format: .der))
 
     private static func valid<Value>(_ make: () throws(InvalidValue) -> Value) -> Value {
         do throws(InvalidValue) { return try make() } catch {

@@ -18,7 +18,12 @@ import Testing
         (.customerLocked(until: until), 423, "customer-locked"),
         (.attemptsExhausted, 403, "attempts-exhausted"),
         (.authenticationFailed, 401, "authentication-failed"),
-        (.policy(.credentialNotAllowed(allowed: [.passkey])), 403, "credential-not-allowed"),
+        (
+            .policy(
+                .credentialNotAllowed(
+                    CredentialDemand(kinds: [.passkey], profiles: [], backupEligible: true))), 403,
+            "credential-not-allowed"
+        ),
         (.policy(.payeeUnknown), 409, "payee-unknown"),
         (.policy(.payeeNotUsable(usableAt: until)), 409, "payee-not-usable"),
     ])
@@ -84,7 +89,10 @@ import Testing
 
     @Test func `another kind of credential: which`() async throws {
         let answer = try await decide(
-            .policy(.credentialNotAllowed(allowed: [.passkey, .deviceKey])))
+            .policy(
+                .credentialNotAllowed(
+                    CredentialDemand(
+                        kinds: [.passkey, .deviceKey], profiles: [], backupEligible: true))))
         #expect(answer.json["allowed"] == ["passkey", "device_key"])
     }
 
