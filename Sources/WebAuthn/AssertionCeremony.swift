@@ -32,12 +32,30 @@ package enum AssertionCeremony {
         _ assertion: PasskeyAssertion, challenge: Bytes, credential: StoredPasskey,
         relyingParty: RelyingParty, policy: VerifierPolicy
     ) throws(VerificationFailure) -> VerifiedPasskeyAssertion {
+        try examine(
+            assertion, .assertion, challenge: challenge, credential: credential,
+            relyingParty: relyingParty, policy: policy
+        ).verified
+    }
+
+    /// What was believed, with the parts that another ceremony judges further.
+    struct Examined {
+        let verified: VerifiedPasskeyAssertion
+        let clientData: ClientData
+        let data: AuthenticatorData
+    }
+
+    /// Verifies an assertion of a type: a login is no payment, and a payment no login (SPC-02).
+    static func examine(
+        _ assertion: PasskeyAssertion, _ ceremony: ClientData.Ceremony, challenge: Bytes,
+        credential: StoredPasskey, relyingParty: RelyingParty, policy: VerifierPolicy
+    ) throws(VerificationFailure) -> Examined {
         // 6: the credential and its owner are the expected ones.
         try identify(assertion, credential)
         // 8, 9: decode the client data. 20: its hash.
         let clientData = try ClientData(parsing: assertion.clientDataJSON)
         // 10–14: type, challenge, origin, crossOrigin, topOrigin.
-        try clientData.check(.assertion, challenge: challenge, relyingParty: relyingParty)
+        try clientData.check(ceremony, challenge: challenge, relyingParty: relyingParty)
         let data = try AuthenticatorData(parsing: assertion.authenticatorData)
         // 15–18: relying party, user present, user verified, backup flags.
         try data.check(relyingParty, policy)
@@ -60,10 +78,11 @@ package enum AssertionCeremony {
             data.signCount > credential.signCount
                 || (data.signCount, credential.signCount) == (0, 0)
         else { throw .signCountRegression }
-        return VerifiedPasskeyAssertion(
+        let verified = VerifiedPasskeyAssertion(
             signCount: data.signCount, backupEligible: credential.backupEligible,
             backupState: data.flags.contains(.backupState),
             userVerified: data.flags.contains(.userVerified))
+        return Examined(verified: verified, clientData: clientData, data: data)
     }
 
     private static func identify(

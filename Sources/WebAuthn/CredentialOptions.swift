@@ -17,10 +17,21 @@ package struct CreationOptions: Sendable {
     /// The customer's passkeys: an authenticator that holds one is not enrolled twice.
     package let exclude: [CredentialDescriptor]
 
+    /// What the passkey shall be good for.
+    package let use: Use
+
+    /// What a passkey may be asked for, as far as that is settled when it is made.
+    package enum Use: Hashable, Sendable {
+        case signing
+        /// Browsers may ask it to confirm payments too. They make such a passkey on the device itself
+        /// only, and refuse to make any when the options do not say so.
+        case signingAndPayments
+    }
+
     /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
-        timeout: Seconds, exclude: [CredentialDescriptor]
+        timeout: Seconds, exclude: [CredentialDescriptor], use: Use
     ) {
         precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
         self.relyingParty = relyingParty
@@ -29,11 +40,12 @@ package struct CreationOptions: Sendable {
         self.challenge = challenge
         self.timeout = timeout
         self.exclude = exclude
+        self.use = use
     }
 
     /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
     package var json: JSON {
-        [
+        let members: JSON = [
             "rp": ["id": .string(relyingParty.id), "name": .string(relyingParty.name)],
             "user": [
                 "id": .string(Base64.encodeURL(userHandle)), "name": .string(userName),
@@ -45,12 +57,22 @@ package struct CreationOptions: Sendable {
             ],
             "timeout": .integer(timeout.count * 1000),
             "excludeCredentials": .array(exclude.map(\.json)),
-            "authenticatorSelection": [
-                "residentKey": "preferred", "requireResidentKey": .bool(false),
-                "userVerification": "required",
-            ],
+            "authenticatorSelection": authenticatorSelection,
             "attestation": "none",
         ]
+        guard use == .signingAndPayments, case .object(let all) = members else { return members }
+        // Source: Secure Payment Confirmation, `AuthenticationExtensionsPaymentInputs`.
+        return .object(all + [.init("extensions", ["payment": ["isPayment": .bool(true)]])])
+    }
+
+    private var authenticatorSelection: JSON {
+        let members: [JSON.Member] = [
+            .init("residentKey", "preferred"), .init("requireResidentKey", .bool(false)),
+            .init("userVerification", "required"),
+        ]
+        return .object(
+            use == .signingAndPayments
+                ? [.init("authenticatorAttachment", "platform")] + members : members)
     }
 }
 

@@ -4,9 +4,15 @@ import Crypto
 /// The service's ``AssertionVerifier``: both kinds of credential, under the service's policy.
 package struct CustomerProofVerifier: AssertionVerifier {
     let relyingParty: RelyingParty
+    private let payments: PaymentParty?
 
-    /// - Parameter relyingParty: For whom this installation's passkeys are made.
-    package init(relyingParty: RelyingParty) { self.relyingParty = relyingParty }
+    /// - Parameters:
+    ///   - relyingParty: For whom this installation's passkeys are made.
+    ///   - payments: Where browsers confirm payments; `nil` when none may.
+    package init(relyingParty: RelyingParty, payments: PaymentParty?) {
+        self.relyingParty = relyingParty
+        self.payments = payments
+    }
 
     /// See ``AssertionVerifier``.
     package func verify(
@@ -19,6 +25,17 @@ package struct CustomerProofVerifier: AssertionVerifier {
             // An extra proof that cannot be checked must not look as if it had been.
             guard appAttest == nil else { throw .appAttestUnexpected }
             return .deviceKey()
+        case (.payment(let assertion), .passkey(let passkey)):
+            // SPC-12: what is compared is what the stored message says, never what came with the request.
+            guard let payments, let signed = SignedMessage(decoding: message),
+                signed.decision == .approve, case .transfer(let transfer) = signed.content
+            else { throw .paymentNotAllowed }
+            let verified = try PaymentCeremony.verify(
+                assertion, challenge: sha256(message).bytes, confirming: transfer,
+                credential: passkey, party: payments, policy: .service)
+            return .passkey(
+                signCount: verified.signCount, backupEligible: verified.backupEligible,
+                backupState: verified.backupState)
         case (.passkey(let assertion), .passkey(let passkey)):
             // The challenge that the customer's authenticator signs is the digest of the message.
             let verified = try AssertionCeremony.verify(
@@ -27,7 +44,7 @@ package struct CustomerProofVerifier: AssertionVerifier {
             return .passkey(
                 signCount: verified.signCount, backupEligible: verified.backupEligible,
                 backupState: verified.backupState)
-        case (.deviceKey, .passkey), (.passkey, .deviceKey):
+        case (.deviceKey, .passkey), (.passkey, .deviceKey), (.payment, .deviceKey):
             throw .credentialType
         }
     }

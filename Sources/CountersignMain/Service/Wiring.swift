@@ -43,11 +43,12 @@ extension Configuration {
         database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey
     ) throws(ConfigurationError) -> API.Services {
         let party = try relyingParty()
-        let proofs = CustomerProofVerifier(relyingParty: party)
+        let payments = try paymentParty(of: party)
+        let proofs = CustomerProofVerifier(relyingParty: party, payments: payments)
         let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
         let issuer = ChallengeIssuer(
             audience: party.id, entropy: .openSSL, sha256: .openSSL,
-            requestOptions: party.requestOptions)
+            requestOptions: party.requestOptions, paymentRequest: payments?.request)
         func actions(in store: some ActionStore & ActionReader) -> any ActionService {
             Actions(store: store, verifier: proofs, issuer: issuer, sha256: .openSSL)
         }
@@ -57,7 +58,9 @@ extension Configuration {
             verifier: proofs,
             issuer: EnrolmentIssuer(
                 audience: party.id, entropy: .openSSL, sha256: .openSSL,
-                creationOptions: party.creationOptions, requestOptions: party.requestOptions),
+                creationOptions: party.creationOptions(
+                    for: payments == nil ? .signing : .signingAndPayments),
+                requestOptions: party.requestOptions),
             sha256: .openSSL, identityToken: try identityKey()?.tokenReader,
             firstEnrolment: firstEnrolment)
         let service = ServiceSubject(
@@ -84,6 +87,24 @@ extension Configuration {
                 id: rp.id ?? "", name: rp.name ?? "", origins: passkeyOrigins, framing: .refused)
         } catch {
             throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
+        }
+    }
+
+    /// Where browsers confirm payments; `nil` when that is not configured.
+    private func paymentParty(
+        of party: WebAuthn.RelyingParty
+    ) throws(ConfigurationError) -> PaymentParty? {
+        guard let name = payment.instrumentName, let icon = payment.instrumentIcon else {
+            return nil
+        }
+        do throws(InvalidValue) {
+            return try PaymentParty(
+                relyingParty: party,
+                origins: payment.origins.isEmpty ? party.origins : payment.origins,
+                topOrigins: payment.topOrigins,
+                instrument: PaymentInstrument(displayName: name, icon: icon))
+        } catch {
+            throw ConfigurationError("the origins of payment are too long")
         }
     }
 
@@ -165,13 +186,27 @@ extension WebAuthn.RelyingParty {
     }
 
     /// Asks the client of a customer to make a passkey.
-    fileprivate var creationOptions: EnrolmentIssuer.PasskeyCreationOptions {
+    fileprivate func creationOptions(
+        for use: CreationOptions.Use
+    ) -> EnrolmentIssuer.PasskeyCreationOptions {
         { challenge, handle, label, exclude, lifetime in
             CreationOptions(
                 relyingParty: self, userHandle: handle,
                 userName: label.isEmpty ? name : label, challenge: challenge.bytes,
                 timeout: lifetime,
-                exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }
+                exclude: exclude.map { CredentialDescriptor(id: $0, transports: []) }, use: use
+            ).json
+        }
+    }
+}
+
+extension PaymentParty {
+    /// Asks the browser of a customer to show a transfer and to have it confirmed.
+    fileprivate var request: ChallengeIssuer.PaymentRequest {
+        { transfer, challenge, passkeys, lifetime in
+            PaymentRequestData(
+                party: self, transfer: transfer, challenge: challenge.bytes, timeout: lifetime,
+                passkeys: passkeys
             ).json
         }
     }
