@@ -12,10 +12,7 @@ struct PaymentFixture {
     private let payments: PaymentParty?
     private let request: JSON
 
-    /// - Parameters:
-    ///   - content: What is to be approved; the request shown is that of a transfer all the same.
-    ///   - decision: What the message says.
-    ///   - payments: Where payments are confirmed.
+    /// A message about any content; what was shown is a transfer all the same.
     init(
         _ content: ActionContent? = nil, decision: SignedDecision = .approve,
         payments: PaymentParty? = nil

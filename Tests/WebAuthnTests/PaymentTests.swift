@@ -137,7 +137,10 @@ import WebAuthn
         ("EUR", "120.00", ["120", "120.0", "120.00"], ["119.99", "1200.00", "12.000"]),
         (
             "EUR", "10.00", ["10", "10.0"],
-            ["10.001", "10.000", "010.00", "+10", "-10.00", "1e1", "10.", ".10", " 10", "", "10,00"]
+            [
+                "10.001", "10.000", "010.00", "+10", "-10.00", "1e1", "10.", ".10", " 10", "",
+                "10,00",
+            ]
         ),
         ("JPY", "1200", ["1200"], ["1200.0", "12.00", "120000"]),
         ("KWD", "1.500", ["1.5", "1.50", "1.500"], ["1.5000", "1500", "15.00"]),
@@ -167,7 +170,7 @@ import WebAuthn
     @Test func `SPC-10 - the means of payment was shown as offered, with its picture`() throws {
         let fixture = try PaymentFixture()
         let wrong: [(String, JSON?)] = [
-            ("displayName", "Giro"), ("displayName", nil), ("icon", "https://evil.example/giro.png"),
+            ("displayName", "Giro"), ("displayName", nil), ("icon", "https://evil.example/g"),
             ("icon", ""), ("icon", nil), ("iconMustBeShown", .bool(false)),
             ("iconMustBeShown", "true"), ("details", "DE89"), ("details", ""),
         ]

@@ -155,9 +155,8 @@ final class Bank: Sendable {
                 authenticatorData: assertion.authenticatorData))
     }
 
-    /// An order whose transfer a browser showed and the customer's passkey confirmed.
-    ///
-    /// - Parameter changes: What the client data says instead, by path.
+    /// An order whose transfer a browser showed and the customer's passkey confirmed; the changes are
+    /// what the client data says instead, by path.
     func paymentOrder(
         _ message: Bytes = Fixture.message(), _ changes: [String: JSON] = [:]
     ) throws -> ExecutionOrder {
