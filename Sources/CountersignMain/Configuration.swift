@@ -15,6 +15,7 @@ struct Configuration: Sendable {
     var webauthn = WebAuthnOptions()
     var android = Android()
     var apple = Apple()
+    var payment = Payment()
     var identity = Identity()
     var evidence = Evidence()
     var core = Core()
@@ -74,6 +75,15 @@ struct Configuration: Sendable {
 
     /// Which of Apple's App Attest services the app's attestations come from.
     enum AppAttestEnvironment: String, CaseIterable, Sendable { case production, development }
+
+    /// Payments that browsers confirm; off while ``instrumentName`` and ``instrumentIcon`` are not set.
+    struct Payment: Sendable {
+        var instrumentName: String?
+        var instrumentIcon: String?
+        /// Empty for those of the relying party.
+        var origins: [String] = []
+        var topOrigins: [String] = []
+    }
 
     struct Identity: Sendable {
         var key: FilePath?

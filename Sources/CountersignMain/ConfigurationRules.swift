@@ -8,6 +8,7 @@ extension Configuration {
         }
         try checkListener()
         try checkIdentity()
+        try checkPayment()
         try checkCore()
         try checkApps()
     }
@@ -59,6 +60,20 @@ extension Configuration {
         let insecure = rp.origins.contains { $0.hasPrefix("http://") }
         if insecure, !development {
             throw ConfigurationError("rp.origins: an http origin is for development only")
+        }
+    }
+
+    private func checkPayment() throws(ConfigurationError) {
+        try checkPair(
+            payment.instrumentName, "payment.instrument_name", payment.instrumentIcon,
+            "payment.instrument_icon")
+        let origins = payment.origins + payment.topOrigins
+        if payment.instrumentName == nil, !origins.isEmpty {
+            throw ConfigurationError(
+                "payment.instrument_name is missing, and other payment settings are there")
+        }
+        if origins.contains(where: { $0.hasPrefix("http://") }), !development {
+            throw ConfigurationError("payment: an http origin is for development only")
         }
     }
 

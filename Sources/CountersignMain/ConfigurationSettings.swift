@@ -136,6 +136,18 @@ struct Setting: Sendable {
             "apple.environment", \.apple.environment, .choice(), default: "production",
             "which of Apple's App Attest services its attestations come from"),
         Setting(
+            "payment.instrument_name", \.payment.instrumentName, .line(64),
+            "what browsers show as the means of payment; without it and the icon they confirm none"),
+        Setting(
+            "payment.instrument_icon", \.payment.instrumentIcon, .icon, "the picture beside it"),
+        Setting(
+            "payment.origins", \.payment.origins, .origins,
+            "the origins that browsers' confirmations of payments may come from; "
+                + "without it those of rp.origins"),
+        Setting(
+            "payment.top_origins", \.payment.topOrigins, .origins,
+            "other sites' pages that may hold one of those in a frame; without it none may"),
+        Setting(
             "development", \.development, .yesOrNo, default: "false",
             "loosen what a developer cannot have yet: only on loopback, never with customers"),
         Setting(

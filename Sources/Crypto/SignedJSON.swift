@@ -21,6 +21,14 @@ package enum SignedJSON {
         return members(of: value) == colons(in: bytes) ? value : nil
     }
 
+    /// The value of a client's data, which may begin with a byte order mark.
+    ///
+    /// Source: WebAuthn L3 §7.1 step 5 and §7.2 step 8: "UTF-8 decode" takes a mark off.
+    package static func decodeClientData(_ bytes: Bytes) -> JSON? {
+        let mark: Bytes = [0xEF, 0xBB, 0xBF]
+        return decode(bytes.starts(with: mark) ? Bytes(bytes.dropFirst(mark.count)) : bytes)
+    }
+
     /// How many members the decoded value has, at every depth.
     private static func members(of value: JSON) -> Int {
         switch value {

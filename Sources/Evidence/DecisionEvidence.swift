@@ -170,16 +170,32 @@ extension UnverifiedAssertion {
                 "signature": .string(Base64.encodeURL(signature)),
                 "app_attest": .optional(appAttest.map(Base64.encodeURL)),
             ]
-        case .passkey(let passkey):
-            [
-                "kind": .string(CredentialKind.passkey.rawValue),
-                "passkey_id": .string(Base64.encodeURL(passkey.rawID)),
-                "client_data_json": .string(Base64.encodeURL(passkey.clientDataJSON)),
-                "authenticator_data": .string(Base64.encodeURL(passkey.authenticatorData)),
-                "signature": .string(Base64.encodeURL(passkey.signature)),
-                "user_handle": .optional(passkey.userHandle.map(Base64.encodeURL)),
-            ]
+        case .passkey(let passkey): .object(passkey.evidence)
+        case .payment(let payment):
+            .object(
+                payment.passkey.evidence + [
+                    // The key that made it is in the client data, which it signed.
+                    .init(
+                        "payment",
+                        [
+                            "browser_bound_signature": .optional(
+                                payment.browserBoundSignature.map(Base64.encodeURL))
+                        ])
+                ])
         }
+    }
+}
+
+extension PasskeyAssertion {
+    fileprivate var evidence: [JSON.Member] {
+        [
+            .init("kind", .string(CredentialKind.passkey.rawValue)),
+            .init("passkey_id", .string(Base64.encodeURL(rawID))),
+            .init("client_data_json", .string(Base64.encodeURL(clientDataJSON))),
+            .init("authenticator_data", .string(Base64.encodeURL(authenticatorData))),
+            .init("signature", .string(Base64.encodeURL(signature))),
+            .init("user_handle", .optional(userHandle.map(Base64.encodeURL))),
+        ]
     }
 }
 

@@ -23,14 +23,14 @@ extension EvidenceVerifier {
         guard let message = body.bytes("message"), let proof = body["proof"] else {
             throw .message
         }
-        let key: P256PublicKey
+        let key: PublicKey
         do throws(KeyError) {
-            key = try P256PublicKey(spki: body.bytes("public_key") ?? [])
+            key = try PublicKey(spki: body.bytes("public_key") ?? [])
         } catch { throw .publicKey }
         switch proof["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
         case .deviceKey:
             guard let signature = proof.bytes("signature"), let format = proof.signatureFormat,
-                key.isValid(signature: signature, in: format, for: message)
+                key.p256?.isValid(signature: signature, in: format, for: message) == true
             else { throw .signature }
             return .signatureVerified
         case .passkey:

@@ -12,6 +12,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case unsigned = "a decision that must be signed is recorded without a signature"
     case publicKey = "the public key cannot be read"
     case challenge = "the passkey signed another challenge"
+    case payment = "the browser showed another payment than the message says"
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
     case notEnrolled = "the signing key was not enrolled before"
@@ -81,19 +82,19 @@ package struct EvidenceVerifier: Sendable {
             decoded.actionID.text == leaf.action?.of,
             (decoded.decision == .reject) == (leaf.kind == EvidenceKind.actionRejected.rawValue)
         else { throw .message }
-        let key: P256PublicKey
+        let key: PublicKey
         do throws(KeyError) {
-            key = try P256PublicKey(spki: body.bytes("public_key") ?? [])
+            key = try PublicKey(spki: body.bytes("public_key") ?? [])
         } catch { throw .publicKey }
         guard let assertion = body["assertion"], let signature = assertion.bytes("signature")
         else { throw .signature }
         let isValid: Bool
         switch assertion["kind"]?.text.flatMap(CredentialKind.init(rawValue:)) {
         case .deviceKey:
-            guard let format = body.signatureFormat else { throw .signature }
+            guard let format = body.signatureFormat, let key = key.p256 else { throw .signature }
             isValid = key.isValid(signature: signature, in: format, for: message)
         case .passkey:
-            let signed = try passkeyBytes(assertion, message, audience: decoded.audience)
+            let signed = try passkeyBytes(assertion, message, decoded)
             isValid = key.isValid(signature: signature, for: signed)
         case nil: throw .signature
         }
@@ -102,12 +103,20 @@ package struct EvidenceVerifier: Sendable {
 
     /// What a passkey signed, after it is known to be an answer to this message by a verified user.
     private func passkeyBytes(
-        _ assertion: JSON, _ message: Bytes, audience: String
+        _ assertion: JSON, _ message: Bytes, _ decoded: SignedMessage
     ) throws(EvidenceFault) -> Bytes {
-        let clientData = try clientData(of: assertion, "webauthn.get", over: message)
+        // What the record says it is, it must be: one kind of answer never passes as the other.
+        let isPayment = assertion["payment"] != nil
+        let type = isPayment ? PaymentClientData.clientDataType : "webauthn.get"
+        let clientData = try clientData(of: assertion, type, over: message)
+        if isPayment {
+            guard let shown = SignedJSON.decodeClientData(clientData),
+                decoded.isConfirmed(byPayment: shown)
+            else { throw .payment }
+        }
         guard let authenticatorData = assertion.bytes("authenticator_data"),
             authenticatorData.count >= 37,
-            Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes,
+            Bytes(authenticatorData[..<32]) == sha256(Bytes(decoded.audience.utf8)).bytes,
             authenticatorData[32] & Self.userFlags == Self.userFlags
         else { throw .authenticator }
         return authenticatorData + sha256(clientData).bytes
@@ -118,7 +127,7 @@ package struct EvidenceVerifier: Sendable {
         of answer: JSON, _ type: String, over message: Bytes
     ) throws(EvidenceFault) -> Bytes {
         guard let clientData = answer.bytes("client_data_json"),
-            let data = JSON(recorded: clientData), data["type"]?.text == type,
+            let data = SignedJSON.decodeClientData(clientData), data["type"]?.text == type,
             data.bytes("challenge") == sha256(message).bytes
         else { throw .challenge }
         return clientData

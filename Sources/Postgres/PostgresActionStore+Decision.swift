@@ -185,16 +185,20 @@ private struct ProofColumns {
     let backupState: Bool
 
     init(_ signed: SignedRuling) {
+        let passkey: PasskeyAssertion?
         switch signed.assertion {
         case .deviceKey(_, let signature, _):
+            passkey = nil
             self.signature = signature
-            clientDataJSON = nil
-            authenticatorData = nil
-        case .passkey(let passkey):
-            signature = passkey.signature
-            clientDataJSON = passkey.clientDataJSON
-            authenticatorData = passkey.authenticatorData
+        case .passkey(let assertion):
+            passkey = assertion
+            signature = assertion.signature
+        case .payment(let payment):
+            passkey = payment.passkey
+            signature = payment.passkey.signature
         }
+        clientDataJSON = passkey?.clientDataJSON
+        authenticatorData = passkey?.authenticatorData
         signCount = signed.verified.signCount
         backupState = signed.verified.backupState
     }

@@ -56,12 +56,31 @@ package enum AssertionCeremony {
         _ assertion: PasskeyAssertion, challenge: Bytes, credential: StoredPasskey,
         relyingParty: RelyingParty, policy: VerifierPolicy, keys: PasskeyKeys
     ) throws(VerificationFailure) -> VerifiedPasskeyAssertion {
+        try examine(
+            assertion, .assertion, challenge: challenge, credential: credential,
+            relyingParty: relyingParty, policy: policy, keys: keys
+        ).verified
+    }
+
+    /// What was believed, with the parts that another ceremony judges further.
+    struct Examined {
+        let verified: VerifiedPasskeyAssertion
+        let clientData: ClientData
+        let data: AuthenticatorData
+    }
+
+    /// Verifies an assertion of a type: a login is no payment, and a payment no login (SPC-02).
+    static func examine(
+        _ assertion: PasskeyAssertion, _ ceremony: ClientData.Ceremony, challenge: Bytes,
+        credential: StoredPasskey, relyingParty: RelyingParty, policy: VerifierPolicy,
+        keys: PasskeyKeys
+    ) throws(VerificationFailure) -> Examined {
         // 6: the credential and its owner are the expected ones.
         try identify(assertion, credential)
         // 8, 9: decode the client data. 20: its hash.
         let clientData = try ClientData(parsing: assertion.clientDataJSON)
         // 10–14: type, challenge, origin, crossOrigin, topOrigin.
-        try clientData.check(.assertion, challenge: challenge, relyingParty: relyingParty)
+        try clientData.check(ceremony, challenge: challenge, relyingParty: relyingParty)
         let data = try AuthenticatorData(parsing: assertion.authenticatorData)
         // 15–18: relying party, user present, user verified, backup flags.
         try data.check(relyingParty, policy)
@@ -85,11 +104,12 @@ package enum AssertionCeremony {
         // that counts and falls back, since then somebody else has signed meanwhile.
         let outcome = SignCount(from: credential.signCount, to: data.signCount)
         guard outcome != .regressed else { throw .signCountRegression }
-        return VerifiedPasskeyAssertion(
+        let verified = VerifiedPasskeyAssertion(
             signCount: data.signCount, signCountOutcome: outcome,
             backupEligible: credential.backupEligible,
             backupState: data.flags.contains(.backupState),
             userVerified: data.flags.contains(.userVerified))
+        return Examined(verified: verified, clientData: clientData, data: data)
     }
 
     private static func identify(

@@ -6,15 +6,18 @@ struct ClientData {
     enum Ceremony: String {
         case registration = "webauthn.create"
         case assertion = "webauthn.get"
+        case payment = "payment.get"
     }
 
     /// The SHA-256 of the bytes as they came, byte order mark and all: this is what is signed.
     let hash: Bytes
     private let type: String
     private let challenge: String
-    private let origin: String
-    private let crossOrigin: Bool
-    private let topOrigin: String?
+    let origin: String
+    let crossOrigin: Bool
+    let topOrigin: String?
+    /// What a browser showed; without meaning in every type but `payment.get`.
+    let payment: JSON?
 
     /// The longest client data that is read; browsers write some 200 bytes.
     static let bytesMax = 16_384
@@ -23,9 +26,7 @@ struct ClientData {
     ///
     /// Stricter than the spec: a name that occurs twice is refused, since two parsers may differ on it.
     init(parsing bytes: Bytes) throws(VerificationFailure) {
-        let mark: Bytes = [0xEF, 0xBB, 0xBF]
-        let text = bytes.starts(with: mark) ? Bytes(bytes.dropFirst(mark.count)) : bytes
-        guard bytes.count <= Self.bytesMax, let json = SignedJSON.decode(text),
+        guard bytes.count <= Self.bytesMax, let json = SignedJSON.decodeClientData(bytes),
             let type = json["type"]?.text, let challenge = json["challenge"]?.text,
             let origin = json["origin"]?.text
         else { throw .clientDataMalformed }
@@ -43,6 +44,7 @@ struct ClientData {
         case .string(let text)?: topOrigin = text
         default: throw .clientDataMalformed
         }
+        payment = json["payment"]
         hash = sha256(bytes).bytes
     }
 

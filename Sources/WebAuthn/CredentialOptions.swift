@@ -21,11 +21,22 @@ package struct CreationOptions: Sendable {
     /// Whether the authenticator shall be asked to attest its model.
     package let attestation: AttestationConveyance
 
+    /// What the passkey shall be good for.
+    package let use: Use
+
+    /// What a passkey may be asked for, as far as that is settled when it is made.
+    package enum Use: Hashable, Sendable {
+        case signing
+        /// Browsers may ask it to confirm payments too. They make such a passkey on the device itself
+        /// only, and refuse to make any when the options do not say so.
+        case signingAndPayments
+    }
+
     /// Takes what the client shall be told.
     package init(
         relyingParty: RelyingParty, userHandle: Bytes, userName: String, challenge: Bytes,
-        timeout: Seconds, exclude: [CredentialDescriptor], policy: VerifierPolicy = .service,
-        attestation: AttestationConveyance
+        timeout: Seconds, exclude: [CredentialDescriptor], policy: VerifierPolicy,
+        attestation: AttestationConveyance, use: Use
     ) {
         precondition((1...64).contains(userHandle.count), "a user handle has 1 to 64 bytes")
         self.relyingParty = relyingParty
@@ -36,11 +47,12 @@ package struct CreationOptions: Sendable {
         self.exclude = exclude
         self.policy = policy
         self.attestation = attestation
+        self.use = use
     }
 
     /// As `PublicKeyCredential.parseCreationOptionsFromJSON()` reads it.
     package var json: JSON {
-        [
+        let members: JSON = [
             "rp": ["id": .string(relyingParty.id), "name": .string(relyingParty.name)],
             "user": [
                 "id": .string(Base64.encodeURL(userHandle)), "name": .string(userName),
@@ -53,12 +65,22 @@ package struct CreationOptions: Sendable {
                 }),
             "timeout": .integer(timeout.count * 1000),
             "excludeCredentials": .array(exclude.map(\.json)),
-            "authenticatorSelection": [
-                "residentKey": "preferred", "requireResidentKey": .bool(false),
-                "userVerification": "required",
-            ],
+            "authenticatorSelection": authenticatorSelection,
             "attestation": .string(attestation.rawValue),
         ]
+        guard use == .signingAndPayments, case .object(let all) = members else { return members }
+        // Source: Secure Payment Confirmation, `AuthenticationExtensionsPaymentInputs`.
+        return .object(all + [.init("extensions", ["payment": ["isPayment": .bool(true)]])])
+    }
+
+    private var authenticatorSelection: JSON {
+        let members: [JSON.Member] = [
+            .init("residentKey", "preferred"), .init("requireResidentKey", .bool(false)),
+            .init("userVerification", "required"),
+        ]
+        return .object(
+            use == .signingAndPayments
+                ? [.init("authenticatorAttachment", "platform")] + members : members)
     }
 }
 

@@ -6,6 +6,8 @@ package struct CustomerProofVerifier: AssertionVerifier {
     let relyingParty: RelyingParty
     /// What is demanded; the options for clients are made from it too.
     package let policy: VerifierPolicy
+    let devices: DeviceAttestationPolicy
+    private let payments: PaymentParty?
     /// The keys that signed lately.
     private let passkeyKeys = PasskeyKeys(keysMax: keysMax)
     private let deviceKeys = KeyCache<P256PublicKey>(keysMax: keysMax)
@@ -15,13 +17,17 @@ package struct CustomerProofVerifier: AssertionVerifier {
 
     /// - Parameters:
     ///   - relyingParty: For whom this installation's passkeys are made.
+    ///   - payments: Where browsers confirm payments; `nil` when none may.
     ///   - algorithms: Those that its passkeys may have.
     ///   - attestation: Which statements they may come with, and whom to believe about them.
+    ///   - devices: The same for device keys.
     package init(
-        relyingParty: RelyingParty, algorithms: Set<COSEAlgorithm> = VerifierPolicy.service.algorithms,
-        attestation: AttestationPolicy = .untrusting
+        relyingParty: RelyingParty, payments: PaymentParty?, algorithms: Set<COSEAlgorithm>,
+        attestation: AttestationPolicy, devices: DeviceAttestationPolicy
     ) {
         self.relyingParty = relyingParty
+        self.payments = payments
+        self.devices = devices
         policy = .service(algorithms: algorithms, attestation: attestation)
     }
 
@@ -35,9 +41,21 @@ package struct CustomerProofVerifier: AssertionVerifier {
             try DeviceKeyVerifier.verify(
                 signature: signature, in: stored.signatureFormat, over: message, key: stored.key,
                 keys: deviceKeys)
-            // An extra proof that cannot be checked must not look as if it had been.
-            guard appAttest == nil else { throw .appAttestUnexpected }
-            return .deviceKey()
+            return .deviceKey(
+                appAttestCounter: try appAttest.map { (assertion) throws(VerificationFailure) in
+                    try counter(of: assertion, stored.appAttest, over: message)
+                })
+        case (.payment(let assertion), .passkey(let passkey)):
+            // SPC-12: what is compared is what the stored message says, never what came with the request.
+            guard let payments, let signed = SignedMessage(decoding: message),
+                signed.decision == .approve, case .transfer(let transfer) = signed.content
+            else { throw .paymentNotAllowed }
+            let verified = try PaymentCeremony.verify(
+                assertion, challenge: sha256(message).bytes, confirming: transfer,
+                credential: passkey, party: payments, policy: policy, keys: passkeyKeys)
+            return .passkey(
+                signCount: verified.signCount, backupEligible: verified.backupEligible,
+                backupState: verified.backupState)
         case (.passkey(let assertion), .passkey(let passkey)):
             // The challenge that the customer's authenticator signs is the digest of the message.
             let verified = try AssertionCeremony.verify(
@@ -46,8 +64,35 @@ package struct CustomerProofVerifier: AssertionVerifier {
             return .passkey(
                 signCount: verified.signCount, backupEligible: verified.backupEligible,
                 backupState: verified.backupState)
-        case (.deviceKey, .passkey), (.passkey, .deviceKey):
+        case (.deviceKey, .passkey), (.passkey, .deviceKey), (.payment, .deviceKey):
             throw .credentialType
+        }
+    }
+
+    /// An extra proof that cannot be checked must not look as if it had been: without an App Attest key
+    /// on record, or an app to compare with, it refuses.
+    private func counter(
+        of assertion: Bytes, _ stored: StoredAppAttest?, over message: Bytes
+    ) throws(VerificationFailure) -> UInt32 {
+        guard let stored, let appID = devices.appAttest?.appID else { throw .appAttestUnexpected }
+        let key: P256PublicKey
+        do {
+            key = try deviceKeys.key(of: stored.key) { (spki) throws(KeyError) in
+                try P256PublicKey(spki: spki)
+            }
+        } catch {
+            throw .storedKeyInvalid
+        }
+        do throws(AppAttestFailure) {
+            return try AppAttestAssertion.verify(
+                assertion, clientData: message, key: key, counter: stored.counter, appID: appID)
+        } catch {
+            switch error {
+            case .appIDMismatch: throw .appAttestAppMismatch
+            case .signatureInvalid: throw .appAttestSignatureInvalid
+            case .counterRegression: throw .appAttestCounterRegression
+            default: throw .appAttestMalformed
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ package struct DeviceAttestationPolicy: Sendable {
             return try judge(statement, by: appAttest, of: key, message: message, at: at)
         }
         return Attestation(
-            verdict: .unverified, format: offered.format, statement: offered.bytes)
+            verdict: .unverified, format: offered.format, statement: offered.statement)
     }
 
     private func judge(
@@ -68,7 +68,7 @@ package struct DeviceAttestationPolicy: Sendable {
                 at: at, trust: trust)
             return Attestation(
                 verdict: .basic, format: DeviceAttestation.appAttestFormat,
-                statement: [statement.object, statement.keyID], facts: believed.facts,
+                statement: [statement.object], facts: believed.facts,
                 profiles: [.appAttest], appAttestKey: believed.key)
         } catch {
             throw AttestationFailure("app_attest_\(error.rawValue)")
@@ -117,12 +117,5 @@ extension AttestationProfile {
         case .androidBiometricStrongBox: .biometricStrongBox
         case .appAttest, .fidoTrusted: nil
         }
-    }
-}
-
-extension DeviceAttestation {
-    /// The statement's bytes as they came.
-    fileprivate var bytes: [Bytes] {
-        appAttest.map { [$0.object, $0.keyID] } ?? certificates
     }
 }

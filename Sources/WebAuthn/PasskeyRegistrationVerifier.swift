@@ -7,13 +7,13 @@ extension CustomerProofVerifier: RegistrationVerifier {
         _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         switch offered {
-        case .deviceKey(let offered): try verify(offered, over: message)
+        case .deviceKey(let offered): try verify(offered, over: message, at: at)
         case .passkey(let offered): try verify(offered, over: message, at: at)
         }
     }
 
     private func verify(
-        _ offered: OfferedDeviceKey, over message: Bytes
+        _ offered: OfferedDeviceKey, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         let key: P256PublicKey
         do {
@@ -27,11 +27,13 @@ extension CustomerProofVerifier: RegistrationVerifier {
         else {
             throw .proof(.signatureInvalid)
         }
-        // No format of device attestation is verified yet. What came is kept with the evidence, and
-        // is said to be what it is: not looked at.
-        let attestation = Attestation(
-            verdict: offered.attestation == nil ? .absent : .unverified,
-            format: offered.attestation?.format, statement: offered.attestation?.statement ?? [])
+        let attestation: Attestation
+        do throws(AttestationFailure) {
+            attestation = try devices.judge(
+                offered.attestation, of: key, message: message, at: at)
+        } catch {
+            throw .attestation(error)
+        }
         return VerifiedRegistration(
             publicKey: key.spki, attestation: attestation,
             signatureFormat: offered.signatureFormat, passkey: nil)

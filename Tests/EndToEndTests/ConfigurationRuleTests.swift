@@ -12,6 +12,17 @@ import Testing
         (change { $0.identity.key = nil }, "identity.key"),
         (change { $0.rp.origins = ["http://localhost:8080"] }, "rp.origins"),
         (change { $0.development = true }, "loopback"),
+        (change { $0.payment.instrumentName = "Giro" }, "payment.instrument_icon"),
+        (change { $0.payment.instrumentIcon = "https://a/b" }, "payment.instrument_name"),
+        (change { $0.payment.origins = ["https://a"] }, "payment.instrument_name"),
+        (change { $0.payment.topOrigins = ["https://a"] }, "payment.instrument_name"),
+        (
+            change {
+                $0.payment = .init(
+                    instrumentName: "Giro", instrumentIcon: "https://a/b",
+                    topOrigins: ["http://localhost"])
+            }, "http origin"
+        ),
         (change { $0.tls.key = nil }, "tls.key"),
         (change { $0.tls.certificate = nil }, "tls.key"),
         (change { ($0.tls.certificate, $0.tls.key) = (nil, nil) }, "plain_http_allowed"),

@@ -98,7 +98,11 @@ struct Decided {
     ) async throws {
         let bank = try bank ?? TestBank()
         let asked = try bank.ask(content)
-        let command = try bank.command(decision, asked, by: kind)
+        try await self.init(bank.command(decision, asked, by: kind), at: bank, asked)
+    }
+
+    /// As above, with any command.
+    init(_ command: DecideCommand, at bank: TestBank, _ asked: TestBank.Asked) async throws {
         guard case .signed(let challenge, let assertion) = command.proof,
             let context = try await bank.store.load(
                 action: asked.action.id, challenge: challenge, credential: assertion.reference)

@@ -51,7 +51,7 @@ extension EnrolmentWorld {
             store: actions,
             issuer: ChallengeIssuer(
                 audience: Self.relyingParty, entropy: .openSSL, sha256: .openSSL,
-                requestOptions: { _, _, _ in .null }),
+                requestOptions: { _, _, _ in .null }, paymentRequest: nil),
             sha256: .openSSL)
         let outcome = try await create(
             CreateActionCommand(

@@ -41,7 +41,8 @@ struct DecisionWorld: Sendable {
             store: store, verifier: try Fixtures.verifier(),
             issuer: ChallengeIssuer(
                 audience: Fixtures.audience, entropy: .openSSL, sha256: .openSSL,
-                requestOptions: { challenge, _, _ in ["challenge": .string(challenge.hex)] }),
+                requestOptions: { challenge, _, _ in ["challenge": .string(challenge.hex)] },
+                paymentRequest: nil),
             sha256: .openSSL)
         queue = PostgresDeliveryQueue(database: database, sealer: sealer)
         housekeeping = Housekeeping(database: database, sealer: sealer)

@@ -46,7 +46,8 @@ struct EnrolmentWorld: Sendable {
         actions = PostgresActionStore(database: database, sealer: sealer, subjects: subjects)
         verifier = CustomerProofVerifier(
             relyingParty: try RelyingParty(
-                id: Self.relyingParty, name: "Bank", origins: [Self.origin], framing: .refused))
+                id: Self.relyingParty, name: "Bank", origins: [Self.origin], framing: .refused),
+            payments: nil, algorithms: [.es256], attestation: .untrusting, devices: .unconfigured)
         identity = .ed25519(try .generate())
         client = ID(rawValue: 1)
         try await test.sql(

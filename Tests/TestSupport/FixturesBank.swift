@@ -20,6 +20,7 @@ package struct TestBank: Sendable {
         world.credentials = [phone.registered(.deviceKey), phone.registered(.passkey)]
         world.payees[try Account(iban: Fixtures.payeeIBAN)] = Fixtures.establishedPayee
         store = MemoryDecisionStore(world)
+        let payments = try Fixtures.payments()
         issuer = ChallengeIssuer(
             audience: Fixtures.audience, entropy: .openSSL, sha256: .openSSL,
             requestOptions: { challenge, passkeys, lifetime in
@@ -28,6 +29,12 @@ package struct TestBank: Sendable {
                     "passkeys": .integer(Int64(passkeys.count)),
                     "lifetime": .integer(lifetime.count),
                 ]
+            },
+            paymentRequest: { transfer, challenge, passkeys, lifetime in
+                PaymentRequestData(
+                    party: payments, transfer: transfer, challenge: challenge.bytes,
+                    timeout: lifetime, passkeys: passkeys
+                ).json
             })
         create = CreateAction(store: store, issuer: issuer, sha256: .openSSL)
         issueChallenge = IssueChallenge(store: store, issuer: issuer)

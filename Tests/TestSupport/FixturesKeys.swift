@@ -1,5 +1,5 @@
 package import Countersign
-import Crypto
+package import Crypto
 package import WebAuthn
 
 /// A phone with a device key and a passkey: what it signs verifies.
@@ -48,6 +48,27 @@ package struct TestPhone: Sendable {
                 challenge: sha256(message).bytes, origin: Fixtures.origin,
                 flags: AuthenticatorFlags(rawValue: flags),
                 signCount: signCount, userHandle: userHandle))
+    }
+
+    /// A browser's confirmation of the transfer that a message approves.
+    ///
+    /// - Parameters:
+    ///   - message: The message; its digest is the challenge.
+    ///   - request: What the page asks the browser; `nil` for what the service offers.
+    ///   - browserBoundKey: The browser's own key.
+    /// - Returns: What a page would send.
+    /// - Throws: When the message approves no transfer, or OpenSSL does not sign.
+    package func confirm(
+        _ message: Bytes, request: JSON? = nil, browserBoundKey: P256PrivateKey? = nil
+    ) throws -> UnverifiedAssertion {
+        guard case .transfer(let transfer)? = SignedMessage(decoding: message)?.content else {
+            throw InvalidValue("message", "There is no transfer to confirm.")
+        }
+        let offered = try Fixtures.paymentRequest(transfer, sha256(message), [], Seconds(300))
+        return .payment(
+            try authenticator.confirm(
+                request ?? offered, origin: Fixtures.origin, flags: [.userPresent, .userVerified],
+                signCount: 1, userHandle: userHandle, browserBoundKey: browserBoundKey))
     }
 
     /// An answer of that kind of credential, to a message.
@@ -113,9 +134,32 @@ extension Fixtures {
 
     /// The service's own verifier, for ``audience`` and ``origin``.
     package static func verifier() throws(InvalidValue) -> CustomerProofVerifier {
-        CustomerProofVerifier(
-            relyingParty: try RelyingParty(
-                id: audience, name: "Bank", origins: [origin], framing: .refused))
+        CustomerProofVerifier(relyingParty: try relyingParty(), payments: try payments(), algorithms: [.es256],
+            attestation: .untrusting, devices: .unconfigured)
+    }
+
+    private static func relyingParty() throws(InvalidValue) -> RelyingParty {
+        try RelyingParty(id: audience, name: "Bank", origins: [origin], framing: .refused)
+    }
+
+    /// Where browsers confirm the fixtures' payments.
+    package static func payments(
+        origins: [String] = [origin], topOrigins: [String] = [],
+        instrument: (name: String, icon: String) = ("Giro account", "https://bank.example/giro.png")
+    ) throws(InvalidValue) -> PaymentParty {
+        try PaymentParty(
+            relyingParty: try relyingParty(), origins: origins, topOrigins: topOrigins,
+            instrument: PaymentInstrument(displayName: instrument.name, icon: instrument.icon))
+    }
+
+    /// What a page is offered to ask a browser for.
+    package static func paymentRequest(
+        _ transfer: Transfer, _ challenge: Digest, _ passkeys: [Bytes], _ lifetime: Seconds
+    ) throws(InvalidValue) -> JSON {
+        PaymentRequestData(
+            party: try payments(), transfer: transfer, challenge: challenge.bytes,
+            timeout: lifetime, passkeys: passkeys
+        ).json
     }
 
     /// Whether a public key in PEM made a signature, by the rules of device keys.

@@ -40,7 +40,7 @@ struct CeremonyCase {
                     }
                     return AttestationAnchor(
                         try Certificate(pem: String(decoding: pem, as: UTF8.self)), format: nil,
-                        model: nil)
+                        model: nil, until: nil)
                 })
         }
     }

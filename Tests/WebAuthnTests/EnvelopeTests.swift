@@ -95,8 +95,8 @@ import WebAuthn
         let options = CreationOptions(
             relyingParty: fixture.relyingParty, userHandle: [1, 2, 3], userName: "Your account",
             challenge: [0xFB, 0xFF], timeout: Seconds(300),
-            exclude: [CredentialDescriptor(id: [9], transports: ["internal"])],
-            attestation: attestation)
+            exclude: [CredentialDescriptor(id: [9], transports: ["internal"])], policy: .service,
+            attestation: attestation, use: .signing)
         let expected =
             #"{"rp":{"id":"bank.example","name":"Bank"},"#
             + #""user":{"id":"AQID","name":"Your account","displayName":"Your account"},"#

@@ -60,8 +60,11 @@ extension Challenge {
     ///   - action: The action that it is for.
     ///   - attemptsMax: How many attempts the policy allows for one challenge.
     ///   - webauthn: The options for a passkey by decision; `nil` when no passkey could answer.
+    ///   - payment: What a page asks the browser's payment dialog; `nil` when it could not answer.
     /// - Returns: An object with both messages in base64url.
-    package func json(action: ID<Action>, attemptsMax: Int, webauthn: JSON?) -> JSON {
+    package func json(
+        action: ID<Action>, attemptsMax: Int, webauthn: JSON?, payment: JSON?
+    ) -> JSON {
         var members: [JSON.Member] = [
             .init("id", .string(id.text)),
             .init("action_id", .string(action.text)),
@@ -75,6 +78,7 @@ extension Challenge {
                 ]),
         ]
         if let webauthn { members.append(.init("webauthn", webauthn)) }
+        if let payment { members.append(.init("payment", payment)) }
         return .object(members)
     }
 }

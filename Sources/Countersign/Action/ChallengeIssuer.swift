@@ -4,25 +4,35 @@ package struct ChallengeIssuer: Sendable {
     private let entropy: EntropySource
     private let sha256: Hasher256
     private let requestOptions: PasskeyRequestOptions
+    private let paymentRequest: PaymentRequest?
 
     /// Builds a `PublicKeyCredentialRequestOptionsJSON` for a challenge and the passkeys that may
     /// answer it; the target `WebAuthn` provides it.
     package typealias PasskeyRequestOptions =
         @Sendable (_ challenge: Digest, _ passkeys: [ListedPasskey], _ lifetime: Seconds) -> JSON
 
+    /// Builds what a page needs to have the browser show a transfer and ask for it; the target
+    /// `WebAuthn` provides it. The same transfer and challenge must always give the same.
+    package typealias PaymentRequest =
+        @Sendable (
+            _ transfer: Transfer, _ challenge: Digest, _ passkeys: [Bytes], _ lifetime: Seconds
+        ) -> JSON
+
     /// - Parameters:
     ///   - audience: The relying-party ID.
     ///   - entropy: Where nonces and IDs come from.
     ///   - sha256: Makes a passkey's challenge of a message.
     ///   - requestOptions: Asks a passkey; see ``PasskeyRequestOptions``.
+    ///   - paymentRequest: Asks a browser; `nil` when payments are not confirmed by browsers here.
     package init(
         audience: String, entropy: EntropySource, sha256: Hasher256,
-        requestOptions: @escaping PasskeyRequestOptions
+        requestOptions: @escaping PasskeyRequestOptions, paymentRequest: PaymentRequest?
     ) {
         self.audience = audience
         self.entropy = entropy
         self.sha256 = sha256
         self.requestOptions = requestOptions
+        self.paymentRequest = paymentRequest
     }
 
     /// A challenge and the document that shows it.
@@ -62,19 +72,34 @@ package struct ChallengeIssuer: Sendable {
             id: id, state: .live, failures: 0, nonce: nonce, approveMessage: message(.approve),
             rejectMessage: message(.reject), createdAt: at, expiresAt: expiresAt)
         let demand = rules.demand(for: action.content)
-        let usable = passkeys.filter { demand.isMet(by: $0.traits) }
-        let options: JSON? =
-            usable.isEmpty
-            ? nil
-            : [
-                "approve": requestOptions(
-                    sha256(challenge.approveMessage), usable, rules.challengeLifetime),
-                "reject": requestOptions(
-                    sha256(challenge.rejectMessage), usable, rules.challengeLifetime),
-            ]
+        let passkeys = passkeys.filter { demand.isMet(by: $0.traits) }
         return Issued(
             challenge: challenge,
             json: challenge.json(
-                action: action.id, attemptsMax: rules.attempts.perChallenge, webauthn: options))
+                action: action.id, attemptsMax: rules.attempts.perChallenge,
+                webauthn: options(for: challenge, passkeys, rules.challengeLifetime),
+                payment: payment(
+                    for: challenge, action.content, passkeys, rules.challengeLifetime)))
+    }
+
+    private func options(
+        for challenge: Challenge, _ passkeys: [Bytes], _ lifetime: Seconds
+    ) -> JSON? {
+        guard !passkeys.isEmpty else { return nil }
+        return [
+            "approve": requestOptions(sha256(challenge.approveMessage), passkeys, lifetime),
+            "reject": requestOptions(sha256(challenge.rejectMessage), passkeys, lifetime),
+        ]
+    }
+
+    /// A browser can only ask for a payment, so there is nothing to reject with.
+    private func payment(
+        for challenge: Challenge, _ content: ActionContent, _ passkeys: [Bytes],
+        _ lifetime: Seconds
+    ) -> JSON? {
+        guard let paymentRequest, !passkeys.isEmpty, case .transfer(let transfer) = content else {
+            return nil
+        }
+        return paymentRequest(transfer, sha256(challenge.approveMessage), passkeys, lifetime)
     }
 }

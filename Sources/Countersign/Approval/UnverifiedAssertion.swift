@@ -5,6 +5,8 @@ package enum UnverifiedAssertion: Hashable, Sendable {
     /// proof, never instead of the signature.
     case deviceKey(credential: ID<Credential>, signature: Bytes, appAttest: Bytes? = nil)
     case passkey(PasskeyAssertion)
+    /// A passkey's answer by way of the browser's own payment dialog: for approving transfers only.
+    case payment(PaymentAssertion)
 }
 
 /// What an authenticator answered to a WebAuthn request, byte for byte.

@@ -33,6 +33,20 @@ package enum VerificationFailure: String, Error, CaseIterable, Sendable {
     case algorithmNotAllowed = "alg_not_allowed"
     case signatureInvalid = "signature_invalid"
 
+    // What a browser showed before a payment was confirmed. Secure Payment Confirmation, SPC-02 to -13.
+    case paymentNotAllowed = "payment_not_allowed"
+    case paymentDataMalformed = "payment_data_malformed"
+    case paymentMemberUnknown = "payment_member_unknown"
+    case paymentRelyingPartyMismatch = "payment_rpid_mismatch"
+    case paymentTopOriginMismatch = "payment_toporigin_mismatch"
+    case paymentPayeeMismatch = "payment_payee_mismatch"
+    case paymentLogosMismatch = "payment_logos_mismatch"
+    case paymentTotalMismatch = "payment_total_mismatch"
+    case paymentInstrumentMismatch = "payment_instrument_mismatch"
+    case paymentExtensionUnexpected = "payment_extension_unexpected"
+    case browserBoundKeyInvalid = "browser_bound_key_invalid"
+    case browserBoundSignatureInvalid = "browser_bound_signature_invalid"
+
     // The attestation. WebAuthn L3 §6.5 and §8.
     case attestationObjectTrailingBytes = "attobj_trailing_bytes"
     case attestationFormatUnsupported = "fmt_unsupported"

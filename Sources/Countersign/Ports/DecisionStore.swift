@@ -46,6 +46,7 @@ extension UnverifiedAssertion {
         switch self {
         case .deviceKey(let credential, _, _): .id(credential)
         case .passkey(let assertion): .passkey(rawID: assertion.rawID)
+        case .payment(let payment): .passkey(rawID: payment.passkey.rawID)
         }
     }
 
@@ -57,16 +58,21 @@ extension UnverifiedAssertion {
             case .deviceKey(let credential, let signature, let appAttest):
                 [Bytes("device_key".utf8), Bytes(credential.text.utf8), signature]
                     + (appAttest.map { [$0] } ?? [])
-            case .passkey(let passkey):
-                [
-                    Bytes("passkey".utf8), passkey.rawID, passkey.clientDataJSON,
-                    passkey.authenticatorData, passkey.signature, passkey.userHandle ?? [],
-                ]
+            case .passkey(let passkey): [Bytes("passkey".utf8)] + passkey.partsToCompare
+            case .payment(let payment):
+                [Bytes("payment".utf8)] + payment.passkey.partsToCompare
+                    + (payment.browserBoundSignature.map { [$0] } ?? [])
             }
         return parts.reduce(into: []) { bytes, part in
             // The length first, as eight bytes big-endian, so that no two lists run together.
             bytes += (0..<8).map { UInt8(truncatingIfNeeded: part.count >> (56 - 8 * $0)) }
             bytes += part
         }
+    }
+}
+
+extension PasskeyAssertion {
+    fileprivate var partsToCompare: [Bytes] {
+        [rawID, clientDataJSON, authenticatorData, signature, userHandle ?? []]
     }
 }

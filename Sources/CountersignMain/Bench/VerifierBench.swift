@@ -90,7 +90,8 @@ struct VerifierBench {
     private static func verifier() throws -> CustomerProofVerifier {
         CustomerProofVerifier(
             relyingParty: try RelyingParty(
-                id: party, name: "Bank", origins: [origin], framing: .refused))
+                id: party, name: "Bank", origins: [origin], framing: .refused),
+            payments: nil, algorithms: [.es256], attestation: .untrusting, devices: .unconfigured)
     }
 
     private static func isBelieved(

@@ -6,7 +6,8 @@ struct CustomerKey: Equatable, Sendable {
     let credentialID: ID<Credential>
     let customerID: String
     let kind: CredentialKind
-    let key: P256PublicKey
+    /// Of P-256 for a device key; a passkey may have another algorithm.
+    let key: PublicKey
     /// How a device key writes its signatures, fixed when it was announced; unused for a passkey.
     let signatureFormat: SignatureFormat
 
@@ -19,10 +20,11 @@ struct CustomerKey: Equatable, Sendable {
             let format = Self.format(json["signature_format"])
         else { return nil }
         do throws(KeyError) {
-            key = try P256PublicKey(spki: encoded)
+            key = try PublicKey(spki: encoded)
         } catch {
             return nil
         }
+        guard kind == .passkey || key.p256 != nil else { return nil }
         self.credentialID = credentialID
         self.customerID = customerID
         self.kind = kind

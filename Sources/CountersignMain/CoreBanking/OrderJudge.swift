@@ -9,6 +9,7 @@ struct OrderJudge: Sendable {
         case credentialNotOfCustomer = "credential_not_of_customer"
         case credentialKindDiffers = "credential_kind_differs"
         case signatureInvalid = "signature_invalid"
+        case paymentDiffers = "payment_differs"
         case messageUnreadable = "message_unreadable"
         case messageOfAnotherAction = "message_of_another_action"
         case messageForAnotherBank = "message_for_another_bank"
@@ -50,14 +51,22 @@ struct OrderJudge: Sendable {
             // In the format of the register: the order's own word for it is no more to be believed
             // than its copy of the key.
             guard
-                key.key.isValid(
-                    signature: signature, in: key.signatureFormat, for: order.message)
+                key.key.p256?.isValid(
+                    signature: signature, in: key.signatureFormat, for: order.message) == true
             else { throw .signatureInvalid }
         case (.passkey(let signature, let clientData, let authenticatorData), .passkey):
-            guard isAssertion(clientData, authenticatorData, of: order.message),
+            guard let client = SignedJSON.decodeClientData(clientData),
+                isAssertion(client, authenticatorData, of: order.message),
                 key.key.isValid(
                     signature: signature, for: authenticatorData + sha256(clientData).bytes)
             else { throw .signatureInvalid }
+            // A browser's payment dialog may stand in for the page; then what it showed must be what
+            // the message says. Source: Secure Payment Confirmation, SPC-02, -05, -07 and -09.
+            guard
+                client["type"] == "webauthn.get"
+                    || SignedMessage(decoding: order.message)?.isConfirmed(byPayment: client)
+                        == true
+            else { throw .paymentDiffers }
         case (.deviceKey, .passkey), (.passkey, .deviceKey):
             throw .credentialKindDiffers
         }
@@ -66,15 +75,12 @@ struct OrderJudge: Sendable {
     /// Whether the signed parts of a WebAuthn assertion are about this message and this bank.
     ///
     /// Source: WebAuthn L3 §7.2, the steps on type, challenge, rpIdHash, UP and UV.
-    private func isAssertion(_ clientData: Bytes, _ authenticatorData: Bytes, of message: Bytes)
+    private func isAssertion(_ client: JSON, _ authenticatorData: Bytes, of message: Bytes)
         -> Bool
     {
         let userPresent: UInt8 = 0x01
         let userVerified: UInt8 = 0x04
-        // WebAuthn L3 §7.2 step 9 decodes as UTF-8, which takes a byte order mark off.
-        let mark: Bytes = [0xEF, 0xBB, 0xBF]
-        let text = clientData.starts(with: mark) ? Bytes(clientData.dropFirst(3)) : clientData
-        guard let client = SignedJSON.decode(text), client["type"] == "webauthn.get",
+        guard ["webauthn.get", .string(PaymentClientData.clientDataType)].contains(client["type"]),
             client["challenge"] == .string(Base64.encodeURL(sha256(message).bytes)),
             authenticatorData.count >= 37,
             Bytes(authenticatorData[..<32]) == sha256(Bytes(audience.utf8)).bytes

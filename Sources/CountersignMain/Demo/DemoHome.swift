@@ -15,6 +15,10 @@ struct DemoHome: Sendable {
     /// The bank of the story, as passkeys and messages name it.
     static let relyingPartyID = "bank.example"
     static let origin = "https://bank.example"
+    /// A picture of 8 × 8 points, which stands for the bank's logo.
+    static let icon =
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAAFUlEQVR42m"
+        + "NgYKhjcGKIAkInIIsBABGwAjXRZ+WKAAAAAElFTkSuQmCC"
     static let coreKeyID = "countersign-demo"
 
     var configuration: String { run + "/countersign.conf" }
@@ -93,6 +97,8 @@ struct DemoHome: Sendable {
             rp.id = \(Self.relyingPartyID)
             rp.name = Demo Bank
             rp.origins = \(Self.origin)
+            payment.instrument_name = Demo Bank account
+            payment.instrument_icon = \(Self.icon)
             identity.key = \(identityKey)
             evidence.origin = countersign.demo/1
             evidence.key_encryption_key = \(keyEncryptionKey)

@@ -68,4 +68,21 @@ extension SoftwarePhone {
     ) throws(OpenSSLFailure) -> JSON {
         ["challenge_id": .string(challenge), "passkey": try assert(over: message).json]
     }
+
+    /// Answers a question by the browser's payment dialog.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge's ID.
+    ///   - request: The member `payment` of the challenge, or what a page makes of it.
+    ///   - browser: The browser's own key, when it has one.
+    /// - Returns: The JSON to send.
+    /// - Throws: ``OpenSSLFailure``.
+    func paymentAnswer(
+        _ challenge: String, to request: JSON, browser: P256PrivateKey? = nil
+    ) throws(OpenSSLFailure) -> JSON {
+        let confirmed = try passkey.confirm(
+            request, origin: origin, flags: [.userPresent, .userVerified], signCount: 0,
+            userHandle: nil, browserBoundKey: browser)
+        return ["challenge_id": .string(challenge), "payment": confirmed.json]
+    }
 }

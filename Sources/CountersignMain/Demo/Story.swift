@@ -48,6 +48,7 @@ struct Story: Sendable {
         try await moveSignature()
         try await useWrongKey()
         try await enrolPasskey()
+        try await payByBrowser()
         try await changeContact()
         try await rejectAndCancel()
         try await listEvidence()

@@ -10,10 +10,10 @@ extension Configuration {
     /// - Throws: ``ConfigurationError`` for a file that cannot be used: a service that trusts less than
     ///   it was told to would refuse customers, and one that trusts more, nobody.
     func makeProofVerifier(
-        _ party: WebAuthn.RelyingParty
+        _ party: WebAuthn.RelyingParty, payments: PaymentParty?
     ) throws(ConfigurationError) -> CustomerProofVerifier {
         CustomerProofVerifier(
-            relyingParty: party, algorithms: Set(webauthn.algorithms),
+            relyingParty: party, payments: payments, algorithms: Set(webauthn.algorithms),
             attestation: try passkeyAttestation(), devices: deviceAttestation())
     }
 

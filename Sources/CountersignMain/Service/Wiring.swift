@@ -43,11 +43,12 @@ extension Configuration {
         database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey
     ) throws(ConfigurationError) -> API.Services {
         let party = try relyingParty()
-        let proofs = CustomerProofVerifier(relyingParty: party)
+        let payments = try paymentParty(of: party)
+        let proofs = try makeProofVerifier(party, payments: payments)
         let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
         let issuer = ChallengeIssuer(
             audience: party.id, entropy: .openSSL, sha256: .openSSL,
-            requestOptions: party.requestOptions)
+            requestOptions: party.requestOptions, paymentRequest: payments?.request)
         func actions(in store: some ActionStore & ActionReader) -> any ActionService {
             Actions(store: store, verifier: proofs, issuer: issuer, sha256: .openSSL)
         }
@@ -57,7 +58,8 @@ extension Configuration {
             verifier: proofs,
             issuer: EnrolmentIssuer(
                 audience: party.id, entropy: .openSSL, sha256: .openSSL,
-                creationOptions: party.creationOptions(hasAnchors: false),
+                creationOptions: party.creationOptions(
+                    policy: proofs.policy, use: payments == nil ? .signing : .signingAndPayments),
                 requestOptions: party.requestOptions),
             sha256: .openSSL, identityToken: try identityKey()?.tokenReader,
             firstEnrolment: firstEnrolment)
@@ -88,6 +90,24 @@ extension Configuration {
                 id: rp.id ?? "", name: rp.name ?? "", origins: passkeyOrigins, framing: .refused)
         } catch {
             throw ConfigurationError("rp.id, rp.name and rp.origins do not name a relying party")
+        }
+    }
+
+    /// Where browsers confirm payments; `nil` when that is not configured.
+    private func paymentParty(
+        of party: WebAuthn.RelyingParty
+    ) throws(ConfigurationError) -> PaymentParty? {
+        guard let name = payment.instrumentName, let icon = payment.instrumentIcon else {
+            return nil
+        }
+        do throws(InvalidValue) {
+            return try PaymentParty(
+                relyingParty: party,
+                origins: payment.origins.isEmpty ? party.origins : payment.origins,
+                topOrigins: payment.topOrigins,
+                instrument: PaymentInstrument(displayName: name, icon: icon))
+        } catch {
+            throw ConfigurationError("the origins of payment are too long")
         }
     }
 
@@ -170,18 +190,32 @@ extension WebAuthn.RelyingParty {
 
     /// Asks the client of a customer to make a passkey.
     ///
-    /// - Parameter hasAnchors: Whether there is anything that an attestation could lead to. Then one is
-    ///   asked for even when the policy needs none: what came is recorded, and a later policy may use it.
+    /// Where anything is trusted that an attestation could lead to, one is asked for even when the policy
+    /// needs none: what came is recorded, and a later policy may use it.
     fileprivate func creationOptions(
-        hasAnchors: Bool
+        policy: VerifierPolicy, use: CreationOptions.Use
     ) -> EnrolmentIssuer.PasskeyCreationOptions {
         { challenge, handle, label, exclude, lifetime, wish in
             CreationOptions(
                 relyingParty: self, userHandle: handle,
                 userName: label.isEmpty ? name : label, challenge: challenge.bytes,
                 timeout: lifetime,
-                exclude: exclude.map(\.descriptor),
-                attestation: hasAnchors || wish == .needed ? .direct : .none
+                exclude: exclude.map(\.descriptor), policy: policy,
+                attestation: !policy.attestation.anchors.isEmpty || wish == .needed
+                    ? .direct : .none,
+                use: use
+            ).json
+        }
+    }
+}
+
+extension PaymentParty {
+    /// Asks the browser of a customer to show a transfer and to have it confirmed.
+    fileprivate var request: ChallengeIssuer.PaymentRequest {
+        { transfer, challenge, passkeys, lifetime in
+            PaymentRequestData(
+                party: self, transfer: transfer, challenge: challenge.bytes, timeout: lifetime,
+                passkeys: passkeys
             ).json
         }
     }

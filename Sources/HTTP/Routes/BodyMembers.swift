@@ -49,13 +49,30 @@ extension ObjectReader {
     mutating func passkey<Value>(
         _ make: (JSON) throws(InvalidValue) -> Value
     ) throws(BodyRefusal) -> Value {
-        guard let json = try optionalDocument("passkey") else {
-            throw ObjectReader.malformed(
-                "A passkey's answer is missing here.", at: pointer.member("passkey"))
+        try browserMade("passkey", "A passkey's answer is missing here.", make)
+    }
+
+    private mutating func browserMade<Value>(
+        _ name: String, _ whenMissing: String, _ make: (JSON) throws(InvalidValue) -> Value
+    ) throws(BodyRefusal) -> Value {
+        guard let json = try optionalDocument(name) else {
+            throw ObjectReader.malformed(whenMissing, at: pointer.member(name))
         }
         do throws(InvalidValue) { return try make(json) } catch {
-            throw ObjectReader.malformed(error.detail, at: pointer.member("passkey"))
+            throw ObjectReader.malformed(error.detail, at: pointer.member(name))
         }
+    }
+
+    /// An answer to a challenge that may also come from the browser's payment dialog, as `payment`.
+    mutating func assertionOrPayment() throws(BodyRefusal) -> (
+        ID<Challenge>, UnverifiedAssertion
+    )? {
+        guard has("payment") else { return try assertion() }
+        let challenge: ID<Challenge> = try id("challenge_id")
+        let payment = try browserMade("payment", "A payment's confirmation is missing here.") {
+            json throws(InvalidValue) in try PaymentAssertion(json: json)
+        }
+        return (challenge, .payment(payment))
     }
 
     /// An answer to a challenge: `challenge_id` with a device key's signature or a passkey's answer.

@@ -7,7 +7,7 @@ extension APIRoutes {
             .post, "/v1/actions/{id}/approve", for: .backend,
             reading: { request throws(Problem) in
                 try request.body { reader throws(BodyRefusal) in
-                    try reader.assertion().map(DecideCommand.Proof.signed)
+                    try reader.assertionOrPayment().map(DecideCommand.Proof.signed)
                 }
             },
             answer: { call async throws(StoreFailure) in try await decide(.approve, call) })

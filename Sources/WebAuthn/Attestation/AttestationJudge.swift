@@ -48,7 +48,8 @@ struct AttestationJudge {
         }
         do {
             return try chain.validate(
-                .standard(anchors: policy.certificates(for: format, of: model)), at: instant)
+                .standard(anchors: policy.certificates(for: format, of: model, at: instant)),
+                at: instant)
         } catch {
             switch error {
             case .malformed, .weak: throw .attestationCertificateInvalid

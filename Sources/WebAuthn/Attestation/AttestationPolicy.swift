@@ -1,3 +1,4 @@
+package import Countersign
 package import Crypto
 
 /// Which attestation statements a new credential may come with, and whom to believe about them.
@@ -31,8 +32,10 @@ package struct AttestationPolicy: Hashable, Sendable {
         formats: Set(AttestationFormat.allCases), trust: .recorded, anchors: [])
 
     /// The certificates that may vouch for a statement of that format about that model.
-    func certificates(for format: AttestationFormat, of model: AAGUID) -> [Certificate] {
-        anchors.filter { $0.covers(format, model) }.map(\.certificate)
+    func certificates(
+        for format: AttestationFormat, of model: AAGUID, at instant: Instant
+    ) -> [Certificate] {
+        anchors.filter { $0.covers(format, model, at: instant) }.map(\.certificate)
     }
 }
 
@@ -44,15 +47,21 @@ package struct AttestationAnchor: Hashable, Sendable {
     package let format: AttestationFormat?
     /// The only model for which it counts; `nil` for all.
     package let model: AAGUID?
+    /// From when on it counts no more, as when newer metadata is due; `nil` for never.
+    package let until: Instant?
 
     /// Takes a certificate and its limits.
-    package init(_ certificate: Certificate, format: AttestationFormat?, model: AAGUID?) {
+    package init(
+        _ certificate: Certificate, format: AttestationFormat?, model: AAGUID?, until: Instant?
+    ) {
         self.certificate = certificate
         self.format = format
         self.model = model
+        self.until = until
     }
 
-    func covers(_ format: AttestationFormat, _ model: AAGUID) -> Bool {
+    func covers(_ format: AttestationFormat, _ model: AAGUID, at instant: Instant) -> Bool {
         (self.format ?? format) == format && (self.model ?? model) == model
+            && until.map { instant < $0 } ?? true
     }
 }

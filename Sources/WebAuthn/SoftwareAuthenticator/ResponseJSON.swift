@@ -16,21 +16,40 @@ extension PasskeyRegistration {
 extension PasskeyAssertion {
     /// In the shape of `PublicKeyCredential.toJSON()`, as a client posts it.
     package var json: JSON {
-        envelope(
-            rawID,
-            [
-                "clientDataJSON": .string(Base64.encodeURL(clientDataJSON)),
-                "authenticatorData": .string(Base64.encodeURL(authenticatorData)),
-                "signature": .string(Base64.encodeURL(signature)),
-                "userHandle": .optional(userHandle.map { Base64.encodeURL($0) }),
-            ])
+        envelope(rawID, response)
+    }
+
+    fileprivate var response: JSON {
+        [
+            "clientDataJSON": .string(Base64.encodeURL(clientDataJSON)),
+            "authenticatorData": .string(Base64.encodeURL(authenticatorData)),
+            "signature": .string(Base64.encodeURL(signature)),
+            "userHandle": .optional(userHandle.map { Base64.encodeURL($0) }),
+        ]
     }
 }
 
-private func envelope(_ rawID: Bytes, _ response: JSON) -> JSON {
+extension PaymentAssertion {
+    /// In the shape of `PublicKeyCredential.toJSON()`, as a page posts what `PaymentResponse` holds.
+    package var json: JSON {
+        var results: JSON = [:]
+        if let browserBoundSignature {
+            results = [
+                "payment": [
+                    "browserBoundSignature": [
+                        "signature": .string(Base64.encodeURL(browserBoundSignature))
+                    ]
+                ]
+            ]
+        }
+        return envelope(passkey.rawID, passkey.response, results)
+    }
+}
+
+private func envelope(_ rawID: Bytes, _ response: JSON, _ results: JSON = [:]) -> JSON {
     let id = JSON.string(Base64.encodeURL(rawID))
     return [
         "id": id, "rawId": id, "type": "public-key", "response": response,
-        "clientExtensionResults": [:],
+        "clientExtensionResults": results,
     ]
 }

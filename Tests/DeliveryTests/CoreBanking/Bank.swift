@@ -3,10 +3,30 @@ import Crypto
 import Delivery
 import Foundation
 import HTTP
+import TestSupport
 import Testing
 import WebAuthn
 
 @testable import CountersignMain
+
+/// What a browser shows of the fixture's transfer.
+struct PaymentShown {
+    let challenge: Bytes
+    let relyingPartyID: String
+
+    var clientData: JSON {
+        SoftwareAuthenticator.paymentClientData(
+            [
+                "data": [
+                    "rpId": .string(relyingPartyID),
+                    "challenge": .string(Base64.encodeURL(challenge)),
+                    "payeeName": "Erika Mustermann, FR1420041010050500013M02606",
+                    "instrument": ["displayName": "Giro", "icon": "https://bank.example/i.png"],
+                ],
+                "total": ["amount": ["currency": "EUR", "value": "120.00"]],
+            ], origin: "https://\(relyingPartyID)", browserBoundKey: nil)
+    }
+}
 
 /// A stand-in that runs, a signing service that talks to it, and a customer with two keys.
 ///
@@ -134,6 +154,26 @@ final class Bank: Sendable {
             .passkey(
                 signature: assertion.signature, clientDataJSON: assertion.clientDataJSON,
                 authenticatorData: assertion.authenticatorData))
+    }
+
+    /// An order whose transfer a browser showed and the customer's passkey confirmed; the changes are
+    /// what the client data says instead, by path.
+    func paymentOrder(
+        _ message: Bytes = Fixture.message(), _ changes: [String: JSON] = [:]
+    ) throws -> ExecutionOrder {
+        let shown = PaymentShown(challenge: sha256(message).bytes, relyingPartyID: Self.audience)
+        let clientData = changes.reduce(shown.clientData) { $0.setting($1.key, to: $1.value) }
+        let confirmed = try phone.confirm(
+            clientDataJSON: clientData.encoded,
+            authenticatorData: phone.authenticatorData(
+                flags: [.userPresent, .userVerified], signCount: 1),
+            userHandle: nil, browserBoundKey: nil)
+        return order(
+            message, Self.passkeyCredential, phone.key.publicKey,
+            .passkey(
+                signature: confirmed.passkey.signature,
+                clientDataJSON: confirmed.passkey.clientDataJSON,
+                authenticatorData: confirmed.passkey.authenticatorData))
     }
 
     private func order(

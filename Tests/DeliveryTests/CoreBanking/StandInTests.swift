@@ -72,6 +72,39 @@ import WebAuthn
         }
     }
 
+    @Test func `carries out what a browser showed and a passkey confirmed`() async throws {
+        let bank = try Bank()
+        try await bank.announce()
+        let order = try bank.paymentOrder()
+        #expect(try await bank.receipt(order) == .executed(reference: "CB-1"))
+        await bank.stop()
+    }
+
+    @Test func `SPC-02 - refuses a payment where the browser showed another one, or none`()
+        async throws
+    {
+        let shown: [(String, JSON)] = [
+            ("payment.total.value", "12.00"), ("payment.total.currency", "USD"),
+            ("payment.payeeName", "Erika Mustermann"), ("payment.rpId", "other.example"),
+            ("payment.more", "x"), ("payment", .null),
+        ]
+        for (path, value) in shown {
+            try await expectRefusal(.paymentDiffers) {
+                try $0.paymentOrder(Fixture.message(), [path: value])
+            }
+        }
+        // A login's proof under a payment's type, and the reverse of it is good.
+        try await expectRefusal(.paymentDiffers) { try $0.passkeyOrder(type: "payment.get") }
+        let contact = Fixture.message([
+            "kind": "new_payee", "payee_alias": "", "amount": nil, "currency": nil,
+            "debtor_account": nil, "reference": nil, "end_to_end_id": nil,
+        ])
+        try await expectRefusal(.paymentDiffers) { try $0.paymentOrder(contact) }
+        try await expectRefusal(.signatureInvalid) {
+            try $0.paymentOrder(Fixture.message(), ["challenge": "AAAA"])
+        }
+    }
+
     @Test(
         arguments: [
             (["decision": "reject"], .notAnApproval),

@@ -139,6 +139,11 @@ final class TestBank: Sendable {
     /// - Returns: The instance, which listens.
     /// - Throws: ``ServiceProcess/Failure`` with the end of its log.
     func serve(_ flags: String...) async throws -> ServiceInstance {
+        try await serve(flags)
+    }
+
+    /// As above.
+    func serve(_ flags: [String]) async throws -> ServiceInstance {
         let process = try ServiceProcess(
             "serve-\(await started.number())", ["serve", "--config", configurationFile] + flags,
             in: folder)

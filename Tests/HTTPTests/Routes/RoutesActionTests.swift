@@ -157,6 +157,35 @@ import Testing
         }
     }
 
+    @Test func `a browser's confirmation of a payment approves, and never rejects`() async throws {
+        let api = FakeAPI()
+        try await api.serve { api async throws in
+            #expect(try await api.post("\(Self.path)/approve", Body.paymentProof).status == 200)
+            let refused = [
+                Body.paymentProof.replacing("\"payment\": {\"browser", with: "\"prf\": {\"browser"),
+                Body.paymentProof.replacing("AQI", with: "AQ=="),
+                Body.paymentProof.dropLast() + ", \"passkey\": \(Body.passkey)}",
+                Body.paymentProof.dropLast() + ", \"more\": 1}",
+                #"{"challenge_id": "\#(Body.challengeID)", "payment": "x"}"#,
+                #"{"challenge_id": "\#(Body.challengeID)", "payment": {}}"#,
+            ]
+            for body in refused {
+                let answer = try await api.post("\(Self.path)/approve", String(body))
+                #expect(answer.status == 400 && answer.slug == "malformed-request", "\(body)")
+            }
+            #expect(try await api.post("\(Self.path)/reject", Body.paymentProof).status == 400)
+        }
+        let commands = api.actions.decisions.values
+        #expect(commands.count == 1)
+        guard case .signed(let challenge, .payment(let payment))? = commands.first?.proof else {
+            Issue.record("no payment came")
+            return
+        }
+        #expect(challenge.text == Body.challengeID)
+        #expect(payment.browserBoundSignature == [1, 2])
+        #expect(payment.passkey.rawID == [1, 2, 3])
+    }
+
     @Test func `the answer to a decision`() async throws {
         var api = FakeAPI()
         try await api.serve { api async throws in

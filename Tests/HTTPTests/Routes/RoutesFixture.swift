@@ -59,7 +59,7 @@ enum Fixture {
     static let challenge = Challenge(
         id: id(2), state: .live, failures: 0, nonce: [], approveMessage: Bytes("approve".utf8),
         rejectMessage: Bytes("reject".utf8), createdAt: now, expiresAt: now + Seconds(300)
-    ).json(action: action.id, attemptsMax: 3, webauthn: nil)
+    ).json(action: action.id, attemptsMax: 3, webauthn: nil, payment: nil)
 
     static let creationAnswer = JSON.object([
         .init("action", action.json), .init("challenge", challenge),
@@ -143,6 +143,10 @@ enum Body {
                       "userHandle": null, "novelty": [1.5]}}
         """
     static let passkeyProof = #"{"challenge_id": "\#(challengeID)", "passkey": \#(passkey)}"#
+    static let payment = String(
+        passkey.dropLast() + #", "clientExtensionResults": {"payment": "#
+            + #"{"browserBoundSignature": {"signature": "AQI"}}}}"#)
+    static let paymentProof = #"{"challenge_id": "\#(challengeID)", "payment": \#(payment)}"#
     static let reason = #"{"reason": "other"}"#
 
     static let deviceRequest = """
