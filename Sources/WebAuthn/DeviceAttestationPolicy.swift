@@ -1,4 +1,4 @@
-package import Countersign
+import Countersign
 import Crypto
 
 /// What this installation believes statements of devices' makers by. Which profile a key needs is the
@@ -88,34 +88,8 @@ extension DeviceAttestationPolicy.Android {
         } catch {
             throw AttestationFailure("android_\(error.rawValue)")
         }
-        let profiles = AttestationProfile.allCases.compactMap { profile in
-            profile.android.map { (profile, believed.unmet($0, requirements)) }
-        }
         return Attestation(
             verdict: .basic, format: offered.format, statement: offered.certificates,
-            facts: believed.facts(unmet: profiles),
-            profiles: profiles.filter { $0.1.isEmpty }.map { $0.0 })
-    }
-}
-
-extension AndroidKeyAttestation {
-    /// The facts, and of each profile what does not hold.
-    fileprivate func facts(unmet: [(AttestationProfile, [AndroidCondition])]) -> JSON {
-        guard case .object(let members) = facts else { return facts }
-        let conditions = unmet.map { profile, conditions in
-            JSON.Member(profile.rawValue, .array(conditions.map { .string($0.rawValue) }))
-        }
-        return .object(members + [JSON.Member("unmet", .object(conditions))])
-    }
-}
-
-extension AttestationProfile {
-    /// The profile as Android's attestation knows it; `nil` when it is about something else.
-    fileprivate var android: AndroidProfile? {
-        switch self {
-        case .androidBiometric: .biometric
-        case .androidBiometricStrongBox: .biometricStrongBox
-        case .appAttest, .fidoTrusted: nil
-        }
+            facts: believed.facts(requirements), profiles: believed.profiles(requirements))
     }
 }

@@ -83,7 +83,7 @@ package struct ChallengeIssuer: Sendable {
     }
 
     private func options(
-        for challenge: Challenge, _ passkeys: [Bytes], _ lifetime: Seconds
+        for challenge: Challenge, _ passkeys: [ListedPasskey], _ lifetime: Seconds
     ) -> JSON? {
         guard !passkeys.isEmpty else { return nil }
         return [
@@ -94,12 +94,13 @@ package struct ChallengeIssuer: Sendable {
 
     /// A browser can only ask for a payment, so there is nothing to reject with.
     private func payment(
-        for challenge: Challenge, _ content: ActionContent, _ passkeys: [Bytes],
+        for challenge: Challenge, _ content: ActionContent, _ passkeys: [ListedPasskey],
         _ lifetime: Seconds
     ) -> JSON? {
         guard let paymentRequest, !passkeys.isEmpty, case .transfer(let transfer) = content else {
             return nil
         }
-        return paymentRequest(transfer, sha256(challenge.approveMessage), passkeys, lifetime)
+        return paymentRequest(
+            transfer, sha256(challenge.approveMessage), passkeys.map(\.credentialID), lifetime)
     }
 }

@@ -91,12 +91,24 @@ package struct MetadataBLOB: Sendable {
         }
         let leaf = try leaf(of: certificates, root, at)
         // The key decides the algorithm; the header only has to agree.
-        guard let key = leaf.publicKey, header["alg"]?.text == key.algorithm.jwsName,
-            let signature = key.signature(fromJWS: signature)
-        else { throw .malformed }
+        guard let key = leaf.publicKey, let algorithm = header["alg"]?.text else {
+            throw .malformed
+        }
         let signed = Bytes(parts[0]) + [UInt8(ascii: ".")] + Bytes(parts[1])
-        guard key.isValid(signature: signature, for: signed) else { throw .signature }
+        guard isValid(signature, for: signed, by: key, algorithm) else { throw .signature }
         return payload
+    }
+
+    /// In the two algorithms that the service has used. Source: RFC 7518 §3.3, §3.4.
+    private static func isValid(
+        _ signature: Bytes, for message: Bytes, by key: PublicKey, _ algorithm: String
+    ) -> Bool {
+        switch (key.algorithm, algorithm) {
+        case (.rs256, "RS256"): key.isValid(signature: signature, for: message)
+        case (.es256, "ES256"):
+            key.p256?.isValid(signature: signature, in: .raw, for: message) == true
+        default: false
+        }
     }
 
     private static func leaf(
