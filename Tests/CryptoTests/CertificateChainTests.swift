@@ -308,6 +308,9 @@ private func refusal(
         let forged = try edition(of: root, signedBy: try P256PrivateKey.generate())
         #expect(!forged.isEdition(of: root.certificate))
         #expect(refusal([forged], .standard(anchors: [root.certificate])) == .untrusted)
+        // The root's own certificate of a successor's key: issued by the root, not the root.
+        let successor = try P256PrivateKey.generate().publicKey.spki
+        #expect(try !edition(of: root) { $0.spki = successor }.isEdition(of: root.certificate))
         let renamed = try edition(of: root) {
             $0.subject = TestCertificate.name("Other")
             $0.issuer = TestCertificate.name("Other")
