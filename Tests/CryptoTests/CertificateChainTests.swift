@@ -87,6 +87,21 @@ private func refusal(
         }
     }
 
+    /// Above the anchor nothing else looks at it.
+    @Test func `is broken by what only seems to have issued the anchor`() throws {
+        let world = try World()
+        let rules = ChainRules.standard(anchors: [world.root.certificate])
+        let lookalike = try TestAuthority().certificate
+        var draft = TestCertificate(
+            subject: TestCertificate.name("Renamed"), issuer: TestCertificate.name("Renamed"),
+            spki: world.root.key.publicKey.spki)
+        draft.extensions = [TestCertificate.authority()]
+        let renamed = try Certificate(der: try draft.signed(by: world.root.key))
+        for above in [lookalike, renamed] {
+            #expect(refusal(world.sent + [world.root.certificate, above], rules) == .broken)
+        }
+    }
+
     @Test func `is broken by a wrong signature at any place`() throws {
         let world = try World()
         for index in world.sent.indices {
@@ -293,6 +308,9 @@ private func refusal(
         let forged = try edition(of: root, signedBy: try P256PrivateKey.generate())
         #expect(!forged.isEdition(of: root.certificate))
         #expect(refusal([forged], .standard(anchors: [root.certificate])) == .untrusted)
+        // The root's own certificate of a successor's key: issued by the root, not the root.
+        let successor = try P256PrivateKey.generate().publicKey.spki
+        #expect(try !edition(of: root) { $0.spki = successor }.isEdition(of: root.certificate))
         let renamed = try edition(of: root) {
             $0.subject = TestCertificate.name("Other")
             $0.issuer = TestCertificate.name("Other")

@@ -219,6 +219,10 @@ import WebAuthn
         let foreign = try tool.read("p")
         let certificates = try phone.certificates { $0.spki = foreign }
         #expect(throws: Failure.keyUnsupported) { try phone.verify(certificates, key: foreign) }
+        let unknown = DER.sequence(DER.sequence(DER.oid("1.2.3.4")), DER.bits([1]))
+        #expect(throws: Failure.keyUnsupported) {
+            try phone.verify(try phone.certificates { $0.spki = unknown }, key: unknown)
+        }
     }
 
     @Test func `whose tags do not ascend is refused (AK-22)`() throws {
