@@ -1,6 +1,7 @@
 import Countersign
 import Crypto
 import Foundation
+import Postgres
 import TestSupport
 import Testing
 

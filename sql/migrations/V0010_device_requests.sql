@@ -11,7 +11,7 @@ CREATE FUNCTION device_request_window() RETURNS int LANGUAGE sql IMMUTABLE AS $$
 -- How long an accepted request is remembered. A phone whose clock is fast signs for a time to come, so
 -- a request can be good for two windows after it was seen; the third is for clocks that are set back.
 CREATE FUNCTION device_request_memory() RETURNS interval LANGUAGE sql IMMUTABLE AS $$
-    SELECT make_interval(secs => 3 * device_request_window())
+    SELECT make_interval(secs => 3 * countersign.device_request_window())
 $$;
 
 -- An accepted request. Logged as every table: a crash must not forget it, or it could come again.

@@ -162,7 +162,8 @@ private struct RequestBench {
                 "Authorization: Bearer \(stage.bank.backendKey)", "Content-Type: application/json",
             ], body: body)
         let (held, go) = AsyncStream<Void>.makeStream()
-        async let late = HttpSocket.run(port: stage.instance.port) { socket in
+        let port = stage.instance.port
+        async let late = HttpSocket.run(port: port) { socket in
             socket.send(message.head)
             socket.send(Bytes(body.prefix(body.count / 2)))
             go.yield()
@@ -172,7 +173,7 @@ private struct RequestBench {
             return try socket.answer()
         }
         for await _ in held { break }
-        let first = try ToldVerdict(try await message.send(to: stage.instance.port))
+        let first = try ToldVerdict(try await message.send(to: port))
         guard first.isVerified else { return .deviating("the first was refused") }
         try await stage.bank.sql("DELETE FROM countersign.device_request")
         let second = try ToldVerdict(try await late)
