@@ -169,6 +169,7 @@ extension WebAuthn.RelyingParty {
     ///
     /// - Parameter hasAnchors: Whether there is anything that an attestation could lead to. Then one is
     ///   asked for even when the policy needs none: what came is recorded, and a later policy may use it.
+    /// - Returns: Builds the options.
     fileprivate func creationOptions(
         hasAnchors: Bool
     ) -> EnrolmentIssuer.PasskeyCreationOptions {

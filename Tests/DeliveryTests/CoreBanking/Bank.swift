@@ -136,7 +136,7 @@ final class Bank: Sendable {
                 authenticatorData: assertion.authenticatorData))
     }
 
-    private func order(
+    func order(
         _ message: Bytes, _ credential: ID<Credential>, _ key: P256PublicKey,
         _ proof: RecordedAssertion.Proof
     ) -> ExecutionOrder {
