@@ -27,14 +27,21 @@ package enum OrderDocument {
 
     /// The body that announces an enrolled key.
     package static func encode(_ announcement: CredentialAnnouncement) -> Bytes {
-        JSON.object([
-            .init("credential_id", .string(announcement.credentialID.text)),
-            .init("customer_id", .string(announcement.customerID.text)),
-            .init("kind", .string(announcement.kind.rawValue)),
-            .init("public_key", .string(Base64.encode(announcement.publicKeySPKI))),
-            .init("signature_format", .optional(announcement.signatureFormat?.rawValue)),
-            .init("enrolled_at", .string(announcement.enrolledAt.text)),
-            .init("evidence_id", .string(announcement.evidenceID.text)),
-        ]).encoded
+        // A passkey's algorithm says how it signs.
+        let format: [JSON.Member] =
+            announcement.signatureFormat.map {
+                [.init("signature_format", .string($0.rawValue))]
+            } ?? []
+        return JSON.object(
+            [
+                .init("credential_id", .string(announcement.credentialID.text)),
+                .init("customer_id", .string(announcement.customerID.text)),
+                .init("kind", .string(announcement.kind.rawValue)),
+                .init("public_key", .string(Base64.encode(announcement.publicKeySPKI))),
+            ] + format + [
+                .init("enrolled_at", .string(announcement.enrolledAt.text)),
+                .init("evidence_id", .string(announcement.evidenceID.text)),
+            ]
+        ).encoded
     }
 }

@@ -213,6 +213,19 @@ extension CreationOutcome {
         }
     }
 
+    @Test func `offer only the passkeys that the policy lets approve this action`() throws {
+        let policy = try Fixtures.policy(
+            setting: "backup_eligible",
+            to: ["transfer": ["allowed": .bool(true), "max": ["EUR": "119.99"]]])
+        // The action's amount is one cent more.
+        let issued = bank.issuer.issue(
+            for: try action(expiresAt: Fixtures.at + Seconds(900)), at: Fixtures.at,
+            rules: policy.rules,
+            passkeys: [.fixture([1]), .fixture([2], isBackupEligible: true)])
+        #expect(issued.json["webauthn"]?["approve"]?["passkeys"] == .integer(1))
+        #expect(issued.json["webauthn"]?["reject"]?["passkeys"] == .integer(1))
+    }
+
     @Test func `show their messages as they are signed`() throws {
         let issued = bank.issuer.issue(
             for: try action(expiresAt: Fixtures.at + Seconds(900)), at: Fixtures.at,

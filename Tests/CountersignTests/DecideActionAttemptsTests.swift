@@ -29,6 +29,23 @@ import Testing
         #expect(try await bank.decide(bank.command(.approve, again(asked))).decision != nil)
     }
 
+    /// NIST SP 800-63B-4 §3.2.2, standards D-02.
+    @Test(arguments: [(98, true, false), (99, true, true), (100, true, true), (99, false, false)])
+    func `suspend a key at its hundredth in a row, with all that is open`(
+        failures: Int, isActive: Bool, suspends: Bool
+    ) async throws {
+        let open = OpenQuestions(challenges: [Fixtures.id(1)], authorizations: [Fixtures.id(2)])
+        let key = bank.phone.registered(
+            .deviceKey, isActive: isActive, failures: failures, openQuestions: open)
+        bank.store.change { $0.credentials = [key] }
+        try await fail(try bank.ask(try Fixtures.transfer()), times: 1)
+        guard case .fail(let attempt)? = bank.store.now.rulings.last else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(attempt.suspends == (suspends ? open : nil))
+    }
+
     @Test func `up to the last but one leave the customer a right one`() async throws {
         let asked = try bank.ask(try Fixtures.transfer())
         try await fail(asked, times: 2)

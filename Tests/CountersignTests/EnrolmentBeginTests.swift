@@ -6,10 +6,10 @@ import Testing
 @Suite struct `Beginning an enrolment` {
     private func context(
         lockedUntil: Instant? = nil, passkeys: [ListedPasskey] = [], userHandle: Bytes? = nil,
-        at: Instant = Fixtures.at
+        at: Instant = Fixtures.at, policy: Policy? = nil
     ) throws -> OpeningContext {
         OpeningContext(
-            at: at, policy: try Fixtures.policy(),
+            at: at, policy: try policy ?? Fixtures.policy(),
             standing: CustomerStanding(failures: 0, lockedUntil: lockedUntil),
             customer: CustomerVersion(subject: Fixtures.id(5), version: 1, wrappedKey: []),
             passkeys: passkeys, userHandle: userHandle)
@@ -72,6 +72,20 @@ import Testing
         #expect(stored?.userHandle == [7, 7])
         #expect(offer.webauthn?["user"] == "0707")
         #expect(offer.webauthn?["exclude"] == ["01", "02"])
+        #expect(offer.webauthn?["attestation"] == .bool(false))
+    }
+
+    @Test func `of a passkey asks for an attestation when the policy needs one anywhere`()
+        async throws
+    {
+        let policy = try Fixtures.policy(
+            setting: "required_attestation", to: ["contact_change": ["fido-trusted"]])
+        guard case .begun(let offer) = try await begin(.passkey, try context(policy: policy)).0
+        else {
+            Issue.record("refused")
+            return
+        }
+        #expect(offer.webauthn?["attestation"] == .bool(true))
     }
 
     @Test func `of a locked customer, or of one with many open, is refused`() async throws {

@@ -86,6 +86,45 @@ import Testing
         #expect(store.now.spent.map(\.fault) == [.tampered])
     }
 
+    @Test func `with a key that the policy lets approve nothing`() async throws {
+        let demands = JSON.object(
+            ActionKind.allCases.map { .init($0.rawValue, ["app-attest", "fido-trusted"]) })
+        var finish = FinishCase()
+        finish.policy = try Fixtures.policy(setting: "required_attestation", to: demands)
+        finish.attestation = Attestation(
+            verdict: .basic, format: "android-key", profiles: [.androidBiometric])
+        // Not even a wrong answer is an attempt then: the key was refused for what it is.
+        finish.answer = [2]
+        let store = try finish.store()
+        #expect(try await finish.finish(store).refusal == .attestationRefused)
+        #expect(store.now.spent.map(\.fault) == [.attestation(.policyNotMet)])
+        #expect(store.now.spent.map(\.fault.code) == ["policy_not_met"])
+        #expect(store.now.spent.allSatisfy { $0.countsAgainst == nil })
+
+        finish.answer = TrustingVerifier.good
+        finish.attestation = Attestation(
+            verdict: .basic, format: "app-attest", profiles: [.appAttest])
+        let credential = try #require(try await finish.finish(try finish.store()).credential)
+        #expect(credential.assurance == .appAttestBound && credential.signatureFormat == .der)
+        // One kind of action that needs nothing is enough.
+        finish.attestation = .absent
+        finish.policy = try Fixtures.policy(
+            setting: "required_attestation", to: demands.setting("transfer", to: nil))
+        #expect(try await finish.finish(try finish.store()).credential != nil)
+    }
+
+    @Test(arguments: [(98, false), (99, true)])
+    func `with a wrong answer suspends the key that vouches at its hundredth in a row`(
+        failures: Int, suspends: Bool
+    ) async throws {
+        var finish = FinishCase()
+        finish.voucherFailures = failures
+        finish.answer = [2]
+        let store = try finish.store()
+        #expect(try await finish.finish(store).refusal == .authenticationFailed)
+        #expect(store.now.spent.map(\.suspends) == [suspends ? FinishCase.open : nil])
+    }
+
     @Test(arguments: [
         ("authorization_missing", EnrolmentAuthorization.none),
         ("sca_token_invalid", .scaToken("no token")),

@@ -115,6 +115,8 @@ final class ScriptedCredentialStore: CredentialStore, @unchecked Sendable {
 /// Believes every proof whose signature is ``good``.
 struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
     static let good: Bytes = [1]
+    /// What it makes of every key's attestation.
+    var attestation = Attestation.absent
 
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
@@ -134,7 +136,8 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
         }
         guard offered.signature == Self.good else { throw .proof(.signatureInvalid) }
         return VerifiedRegistration(
-            publicKey: key, attestation: .init(verdict: .absent, format: nil), passkey: nil)
+            publicKey: key, attestation: attestation, signatureFormat: offered.signatureFormat,
+            passkey: nil)
     }
 }
 
@@ -145,6 +148,8 @@ struct FinishCase {
     static let challengeID: ID<Challenge> = Fixtures.id(2)
     static let voucherID: ID<Credential> = Fixtures.id(3)
     static let client: ID<Client> = Fixtures.id(4)
+    static let open = OpenQuestions(
+        challenges: [Fixtures.id(7)], authorizations: [challengeID])
 
     var at = Fixtures.at
     var kind = CredentialKind.deviceKey
@@ -166,6 +171,8 @@ struct FinishCase {
     var firstEnrolment = FirstEnrolmentRule.needsAuthorization
     var expiresAt = Fixtures.at + Seconds(300)
     var policy: Policy?
+    var attestation = Attestation.absent
+    var voucherFailures = 0
 
     func context() throws -> EnrolmentContext {
         let customer = try CustomerID("c-1001")
@@ -192,7 +199,8 @@ struct FinishCase {
             voucher: RegisteredCredential(
                 id: Self.voucherID, kind: .deviceKey, isActive: voucherIsActive,
                 stored: .deviceKey(StoredDeviceKey(id: Self.voucherID, key: [])), publicKey: [],
-                createdAt: Fixtures.at, evidenceID: Fixtures.id(6)),
+                createdAt: Fixtures.at, failures: voucherFailures, openQuestions: Self.open,
+                evidenceID: Fixtures.id(6)),
             voucherHead: ChainHead(length: 1, leafHash: nil), possession: possession, passkeys: [])
     }
 
@@ -224,7 +232,8 @@ struct FinishCase {
         let claims = claims
         let reader: IdentityTokenReader = { _ in claims }
         return EnrolCredential(
-            store: store, verifier: TrustingVerifier(), issuer: .fixture, sha256: .openSSL,
+            store: store, verifier: TrustingVerifier(attestation: attestation), issuer: .fixture,
+            sha256: .openSSL,
             identityToken: identityIsConfigured ? reader : nil,
             firstEnrolment: firstEnrolment)
     }

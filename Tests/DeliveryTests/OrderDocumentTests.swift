@@ -14,7 +14,7 @@ import Testing
             "approved_at":"2026-05-28T20:26:40.123Z","evidence_id":"\(Fixture.evidenceID)",\
             "leaf_hash":"\(sha256([9]).hex)","message":"\(Base64.encodeURL(Fixture.message()))",\
             "assertion":{"credential_id":"\(Fixture.credentialID)","kind":"device_key",\
-            "public_key":"MAE=","signature":"AQI="}}
+            "public_key":"MAE=","signature_format":"der","signature":"AQI="}}
             """
         #expect(String(decoding: body, as: UTF8.self) == expected)
     }

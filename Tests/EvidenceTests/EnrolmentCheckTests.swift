@@ -15,22 +15,26 @@ import Testing
     }
 
     private func enrolment(
-        signedBy signer: P256PrivateKey, message: String = "enrol"
+        signedBy signer: P256PrivateKey, message: String = "enrol", format: String? = nil,
+        isRaw: Bool = false
     ) throws -> EvidenceDraft {
         EvidenceDraft(
             .credentialEnrolled, credential: credential, outcome: "active",
             body: [
                 "public_key": .string(Base64.encodeURL(key.publicKey.spki)),
+                "signature_format": .optional(format),
                 "message": .string(Base64.encodeURL(Bytes(message.utf8))),
                 "proof": [
-                    "kind": "device_key",
-                    "signature": .string(Base64.encodeURL(try signer.sign(Bytes("enrol".utf8)))),
+                    "kind": "device_key", "signature_format": .optional(format),
+                    "signature": try signature(of: signer, Bytes("enrol".utf8), isRaw: isRaw),
                 ],
             ])
     }
 
     /// A decision signed by a key, and recorded with it.
-    private func approval(by signer: P256PrivateKey) throws -> EvidenceDraft {
+    private func approval(
+        by signer: P256PrivateKey, format: String? = nil, isRaw: Bool = false
+    ) throws -> EvidenceDraft {
         let message = try Fixtures.message(Fixtures.transfer())
         return EvidenceDraft(
             .actionApproved, action: message.actionID, credential: credential, outcome: "approved",
@@ -39,10 +43,41 @@ import Testing
                 "message": .string(Base64.encodeURL(message.bytes)),
                 "assertion": [
                     "kind": "device_key",
-                    "signature": .string(Base64.encodeURL(try signer.sign(message.bytes))),
+                    "signature": try signature(of: signer, message.bytes, isRaw: isRaw),
                 ],
                 "public_key": .string(Base64.encodeURL(signer.publicKey.spki)),
+                "signature_format": .optional(format),
             ])
+    }
+
+    private func signature(
+        of signer: P256PrivateKey, _ message: Bytes, isRaw: Bool
+    ) throws -> JSON {
+        let der = try signer.sign(message)
+        let bytes = isRaw ? try #require(P256Signature(der: der)).raw : der
+        return .string(Base64.encodeURL(bytes))
+    }
+
+    @Test func `signatures are read in the recorded format, which is DER where none is`() throws {
+        for (format, isRaw, fault) in [
+            (nil, false, nil), ("der", false, nil), ("raw", true, nil), (nil, true, .signature),
+            ("der", true, .signature), ("raw", false, .signature), ("jose", true, .signature),
+        ] as [(String?, Bool, EvidenceFault?)] {
+            let records = try log.record([
+                enrolment(signedBy: key, format: format, isRaw: isRaw),
+                approval(by: key, format: format, isRaw: isRaw),
+            ])
+            for record in records { #expect(log.verifier.fault(of: record) == fault) }
+        }
+    }
+
+    @Test func `a decision counts only in the format that the key was enrolled with`() throws {
+        let records = try log.record([
+            enrolment(signedBy: key), approval(by: key, format: "raw", isRaw: true),
+        ])
+        var audit = EvidenceAudit(verifier: log.verifier)
+        _ = try audit.check(records[0])
+        #expect(throws: EvidenceFault.notEnrolled) { try audit.check(records[1]) }
     }
 
     @Test func `the proof of possession is checked again`() throws {

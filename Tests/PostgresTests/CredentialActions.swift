@@ -93,6 +93,12 @@ extension EnrolmentWorld {
         }
     }
 
+    /// ``announce()`` for any number of keys.
+    func announceAll() async throws {
+        try await test.sql(
+            "UPDATE countersign.credential_announcement SET settled_at = clock_timestamp()")
+    }
+
     /// Tells core banking of all new keys, without which it gets none of their orders.
     func announce() async throws {
         let queue = PostgresDeliveryQueue(database: database, sealer: sealer)

@@ -23,6 +23,10 @@ import Testing
         "DELETE FROM countersign.sca_token",
         "INSERT INTO countersign.credential_announcement VALUES (gen_random_uuid(), now())",
         "UPDATE countersign.customer SET failures = 0, locked_until = NULL",
+        "INSERT INTO countersign.credential_attestation VALUES (gen_random_uuid(), '{}', '{}', '{}')",
+        "UPDATE countersign.credential SET failures = 0",
+        "SELECT countersign.note_proof(gen_random_uuid(), 1, false, '[]')",
+        "SELECT countersign.void_questions('{}', '{}')",
         "SELECT countersign.advance_credential(gen_random_uuid(), '[]')",
         "SELECT countersign.cancel_execution(gen_random_uuid(), gen_random_uuid(), '[]')",
     ])
@@ -40,7 +44,7 @@ import Testing
         try await withDatabase { test in
             let database = await test.open(as: role, size: 1)
             for sql in [
-                "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '[]')",
+                "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '{}', '{}', '[]')",
                 """
                 SELECT countersign.enrol_credential(NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, '{}', '[]')

@@ -43,8 +43,14 @@ import Testing
             #expect(body["client_id"]?.text == world.client.text)
             #expect(try await world.evidenceHolds())
 
-            // It is dead for the action that is still pending.
-            #expect(try await world.approve(pending, phone).refusal == .authenticationFailed)
+            #expect(
+                body["voided_challenges"] == [.string(pending.challenge.text)]
+                    && body["voided_authorizations"] == [])
+
+            // The question that was open is dead, and the key for what is asked anew.
+            #expect(try await world.approve(pending, phone).refusal == .challengeConsumed)
+            let fresh = try await world.create(customer, try world.transfer("1.00"))
+            #expect(try await world.approve(fresh, phone).refusal == .authenticationFailed)
             // And again says the same and does nothing.
             let again = try #require(
                 try await world.revoke(phone.credential))
@@ -56,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `another key of the customer answers a challenge that was live`() async throws {
+    @Test func `another key of the customer answers only what is asked anew`() async throws {
         try await EnrolmentWorld.with { world in
             let customer = try EnrolmentWorld.customer()
             let (lost, kept) = (
@@ -64,8 +70,22 @@ import Testing
             )
             try await world.importPayee(customer)
             let question = try await world.create(customer, try world.transfer("1.00"))
+            let key = try P256PrivateKey.generate()
+            let offer = try await world.begin(for: customer)
+            let vouching = try await world.question(offer.id, customer, key: key.publicKey.spki)
             _ = try await world.revoke(lost.credential)
-            #expect(try await world.approve(question, kept).action?.authorization == .approved)
+            #expect(try await world.approve(question, kept).refusal == .challengeConsumed)
+            let fresh = try await world.create(customer, try world.transfer("1.00"))
+            #expect(try await world.approve(fresh, kept).action?.authorization == .approved)
+
+            // What it was asked to vouch for is dead as well.
+            let body = try #require(try await world.bodies(.credentialRevoked).first)
+            #expect(body["voided_authorizations"] == [.string(vouching.id.text)])
+            let outcome = try await world.finish(
+                offer.id, customer, .deviceKey(try world.offered(key, offer.message)),
+                try kept.vouch(vouching))
+            #expect(outcome.refusal == .notAuthorized)
+            #expect(try await world.evidenceHolds())
         }
     }
 
@@ -112,6 +132,13 @@ import Testing
         "UPDATE countersign.customer SET version = version + 1",
         "UPDATE countersign.credential SET seq = seq + 1",
         "UPDATE countersign.execution_order SET attempt = 1",
+        // A question that nobody read of, and one that was answered: neither touches the customer.
+        """
+        INSERT INTO countersign.enrolment_authorization
+        SELECT gen_random_uuid(), id, sha256(''), '', clock_timestamp() + interval '1 minute'
+          FROM countersign.enrolment LIMIT 1
+        """,
+        "UPDATE countersign.challenge SET state = 'superseded' WHERE state = 'live'",
     ])
     func `what changed since the load makes a lost race`(change: String) async throws {
         try await EnrolmentWorld.with(connections: 2) { world in
@@ -119,6 +146,7 @@ import Testing
             let phone = try await world.enrolled(customer)
             let held = try await world.create(customer, try world.newPayee())
             _ = try await world.approve(held, phone)
+            _ = try await world.create(customer, try world.newPayee())
             let context = try #require(
                 try await world.credentials.loadForRevocation(phone.credential))
             #expect(context.openActions.map(\.id) == [held.action])
@@ -132,7 +160,7 @@ import Testing
 
     @Test func `against an approval, nothing that it approved is left to be sent`() async throws {
         try await EnrolmentWorld.with { world in
-            for round in 0..<12 {
+            for round in 0..<200 {
                 let customer = try CustomerID("c-\(round)")
                 let phone = try await world.enrolled(customer)
                 try await world.importPayee(customer)
@@ -143,13 +171,16 @@ import Testing
                 #expect(credential?.status == .revoked)
                 let action = try await world.action(question)
                 if outcome.action == nil {
-                    #expect(outcome.refusal == .authenticationFailed)
+                    #expect(
+                        [.authenticationFailed, .challengeConsumed].contains(outcome.refusal))
                     #expect(action.authorization == .pending)
                 } else {
                     #expect(action.execution == .cancelled)
                 }
             }
-            try await world.announce()
+            let live = "SELECT count(*) FROM countersign.challenge WHERE state = 'live'"
+            #expect(try await world.count(live) == 0)
+            try await world.announceAll()
             #expect(try await world.claim().isEmpty)
             #expect(try await world.evidenceHolds())
         }

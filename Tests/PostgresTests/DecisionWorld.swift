@@ -62,16 +62,7 @@ struct DecisionWorld: Sendable {
     /// - Parameter changes: JSON texts by path, such as `{currencies,EUR,daily_max}`.
     /// - Throws: What the database refuses.
     func policy(_ changes: [String: String]) async throws {
-        let document = changes.reduce("convert_from(document, 'UTF8')::jsonb") { document, change in
-            "jsonb_set(\(document), '\(change.key)', '\(change.value)')"
-        }
-        try await test.sql(
-            """
-            INSERT INTO countersign.policy (version, time_zone, active_from, document)
-            SELECT version + 1, time_zone, clock_timestamp(),
-                   convert_to((\(document))::text, 'UTF8')
-              FROM countersign.policy ORDER BY version DESC LIMIT 1
-            """)
+        try await test.policy(changes)
     }
 
     /// One number out of the database, as the superuser.
@@ -103,6 +94,22 @@ struct DecisionWorld: Sendable {
               FROM countersign.customer WHERE customer_id = '\(name)'
             """)
         return customer
+    }
+}
+
+extension TestDatabase {
+    /// See ``DecisionWorld/policy(_:)``.
+    func policy(_ changes: [String: String]) async throws {
+        let document = changes.reduce("convert_from(document, 'UTF8')::jsonb") { document, change in
+            "jsonb_set(\(document), '\(change.key)', '\(change.value)')"
+        }
+        try await sql(
+            """
+            INSERT INTO countersign.policy (version, time_zone, active_from, document)
+            SELECT version + 1, time_zone, clock_timestamp(),
+                   convert_to((\(document))::text, 'UTF8')
+              FROM countersign.policy ORDER BY version DESC LIMIT 1
+            """)
     }
 }
 

@@ -208,6 +208,9 @@ import Testing
             let offer = try await world.begin(for: customer)
             let question = try await world.question(offer.id, customer, key: key.publicKey.spki)
             _ = try await world.revoke(phone.credential)
+            // The question ended with the key; and the key, were it asked again, is no key.
+            try await world.test.sql(
+                "UPDATE countersign.enrolment_authorization SET spent_at = NULL")
             let outcome = try await world.finish(
                 offer.id, customer, .deviceKey(try world.offered(key, offer.message)),
                 try phone.vouch(question))

@@ -22,7 +22,17 @@ import WebAuthn
             let credential = try #require(outcome.credential)
             #expect(credential.kind == .deviceKey && credential.status == .active)
             #expect(credential.label == "Phone")
-            #expect(credential.attestation == .init(verdict: .unverified, format: "android-key"))
+            #expect(
+                credential.attestation
+                    == .init(
+                        verdict: .unverified, format: "android-key", statement: [[1, 2]]))
+            let stored = try await world.count(
+                """
+                SELECT count(*) FROM countersign.credential_attestation
+                 WHERE credential_id = '\(credential.id.text)' AND statement = '{"\\\\x0102"}'
+                   AND profiles = '{}' AND facts::text = '{}' AND app_attest_key IS NULL
+                """)
+            #expect(stored == 1)
             #expect(credential.assurance == .biometricClaimed)
             #expect(credential.usableAt == credential.createdAt + Seconds(43_200))
             let listed = try await world.service().credentials(of: customer)
@@ -70,7 +80,9 @@ import WebAuthn
                 offer.id, customer, .passkey(registration),
                 .scaToken(try await world.token(offer.id, customer, key: first.key.publicKey.spki)))
             let credential = try #require(enrolled.credential)
-            #expect(credential.attestation == .init(verdict: .absent, format: "none"))
+            #expect(credential.attestation.verdict == .absent)
+            #expect(credential.attestation.statement == [registration.attestationObject])
+            #expect(credential.signatureFormat == nil)
             #expect(credential.backupEligible && credential.backupState)
             #expect(credential.assurance == .userVerificationUnspecified)
 
@@ -82,6 +94,10 @@ import WebAuthn
             #expect(
                 next.webauthn?["excludeCredentials"]
                     == [.string(Base64.encodeURL(first.credentialID))])
+            // As the client said when it was made.
+            let transports = JSON.array(registration.transports.map { .string($0) })
+            #expect(!registration.transports.isEmpty)
+            #expect(next.webauthn?["transports"] == [transports])
             let question = try await world.question(
                 next.id, customer, key: second.key.publicKey.spki)
             #expect(question.webauthn?.bytes("challenge") == sha256(question.message).bytes)
@@ -107,6 +123,9 @@ import WebAuthn
                 try await world.service().credentials(of: customer).map(\.id)
                     == [credential.id, other.id])
             #expect(try await world.recorded(.credentialAuthorized) == 1)
+            // It was copied when it was made, and is not any more.
+            let change: JSON = ["old": .bool(true), "new": .bool(false)]
+            #expect(try await world.bodies(.credentialBackupStateChanged) == [change])
             #expect(try await world.evidenceHolds())
             let body = try #require(try await world.bodies(.credentialEnrolled).last)
             #expect(body["authorization"]?.bytes("message") == question.message)

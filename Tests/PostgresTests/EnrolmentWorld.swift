@@ -68,6 +68,13 @@ struct EnrolmentWorld: Sendable {
     func service<Store: CredentialStore>(
         store: Store, firstEnrolment: FirstEnrolmentRule = .needsAuthorization
     ) -> EnrolCredential<Store, CustomerProofVerifier> {
+        service(store: store, verifier: verifier, firstEnrolment: firstEnrolment)
+    }
+
+    /// The use case over another store and another verifier.
+    func service<Store: CredentialStore, Verifier: AssertionVerifier & RegistrationVerifier>(
+        store: Store, verifier: Verifier, firstEnrolment: FirstEnrolmentRule = .needsAuthorization
+    ) -> EnrolCredential<Store, Verifier> {
         EnrolCredential(
             store: store, verifier: verifier,
             issuer: EnrolmentIssuer(

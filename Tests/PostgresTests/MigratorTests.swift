@@ -1,5 +1,6 @@
 import Countersign
 import Crypto
+import Evidence
 import Foundation
 import Postgres
 import TestSupport
@@ -62,6 +63,60 @@ import Testing
                 let missing = try await pending(.embedded, test.connection(as: role))
                 #expect(missing == [])
             }
+        }
+    }
+
+    /// What was enrolled before V0009 signs in DER, met no profile, and keeps its verdict.
+    @Test func `keeps the credentials that were enrolled before they had formats and failures`()
+        async throws
+    {
+        try await withEmptyDatabase { test, info in
+            let roles = try String(
+                contentsOf: SQLFolder.root.appending(path: "roles.sql"), encoding: .utf8)
+            let old = Migrator(roles: roles, migrations: Array(Migration.all.prefix(8)))
+            _ = try await old.migrate(info)
+            _ = try await query(
+                info,
+                """
+                WITH c AS (INSERT INTO countersign.customer (customer_id, subject_id)
+                           VALUES ('c-1', gen_random_uuid()) RETURNING subject_id)
+                INSERT INTO countersign.credential (id, subject_id, kind, public_key, passkey_id,
+                       user_handle, attestation, status, created_at, revoked_at, seq, head, evidence_id)
+                SELECT gen_random_uuid(), subject_id, k.kind, k.key, k.passkey, k.passkey,
+                       k.attestation, k.status, k.at,
+                       CASE k.status WHEN 'revoked' THEN clock_timestamp() END, 1, '',
+                       gen_random_uuid()
+                  FROM c, (VALUES
+                       ('device_key', '\\x01'::bytea, NULL::bytea, 'active', '2026-01-01'::timestamptz,
+                        '{"verdict": "unverified", "format": "android-key"}'),
+                       ('passkey', '\\x02', '\\x22', 'revoked', '2026-01-02',
+                        '{"verdict": "self", "format": "packed"}'))
+                       AS k (kind, key, passkey, status, at, attestation)
+                RETURNING 1
+                """)
+            _ = try await Migrator.embedded.migrate(info)
+            let database = Database(
+                DatabaseOptions(
+                    connection: info.replacing(["user": TestDatabase.Role.service.rawValue]),
+                    size: 1))
+            guard let key = KeyEncryptionKey(EntropySource.openSSL(32)) else {
+                preconditionFailure("32 bytes are a key")
+            }
+            let store = PostgresCredentialStore(
+                database: database,
+                sealer: EvidenceSealer(log: "x", keyEncryption: key, entropy: .openSSL),
+                subjects: SubjectMaker(keyEncryption: key, entropy: .openSSL))
+            let found = try await store.credentials(of: try CustomerID("c-1"))
+            await database.close()
+            #expect(found.map(\.status) == [.active, .revoked])
+            #expect(found.map(\.signatureFormat) == [.der, nil])
+            #expect(
+                found.map(\.attestation) == [
+                    Attestation(verdict: .unverified, format: "android-key"),
+                    Attestation(verdict: .selfSigned, format: "packed"),
+                ])
+            #expect(found.map(\.assurance) == [.biometricClaimed, .userVerificationUnspecified])
+            _ = test
         }
     }
 

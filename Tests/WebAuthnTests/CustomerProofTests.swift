@@ -46,6 +46,34 @@ import WebAuthn
         #expect(refusal(fixture, proof, damaged, message) == .storedKeyInvalid)
     }
 
+    /// Raw is 64 bytes with r and s in [1, n−1]; what is DER for one key is nothing for the other.
+    @Test func `a device key signs in the format that it was enrolled with and in no other`() throws
+    {
+        let fixture = try Fixture()
+        let key = try P256PrivateKey.generate()
+        let der = try key.sign(message)
+        let raw = try #require(P256Signature(der: der)).raw
+        func refused(_ signature: Bytes, _ format: SignatureFormat) -> VerificationFailure? {
+            refusal(
+                fixture, .deviceKey(credential: credential, signature: signature),
+                .deviceKey(
+                    StoredDeviceKey(
+                        id: credential, key: key.publicKey.spki, signatureFormat: format)),
+                message)
+        }
+        #expect(refused(der, .der) == nil && refused(raw, .raw) == nil)
+        #expect(refused(der, .raw) == .signatureInvalid)
+        #expect(refused(raw, .der) == .signatureInvalid)
+        let zero = Bytes(repeating: 0, count: 32)
+        let ones = Bytes(repeating: 0xFF, count: 32)
+        for wrong in [
+            [], raw.dropLast(), raw + [0], [0] + raw, raw.prefix(32) + zero, zero + raw.suffix(32),
+            raw.prefix(32) + ones, ones + raw.suffix(32), raw.suffix(32) + raw.prefix(32),
+        ] as [Bytes] {
+            #expect(refused(wrong, .raw) == .signatureInvalid)
+        }
+    }
+
     @Test func `a passkey signs the message's digest as challenge`() throws {
         let fixture = try Fixture()
         let stored = StoredCredential.passkey(fixture.stored())

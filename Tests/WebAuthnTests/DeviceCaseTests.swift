@@ -31,6 +31,27 @@ import WebAuthn
         #expect(deviating.isEmpty)
     }
 
+    /// What the cases say is about keys that sign in DER. For a key that was enrolled with the other
+    /// format, only the signature that is of that format is one.
+    @Test func `device-key signatures, as of keys that are enrolled as raw`() throws {
+        guard let cases = try Cases.read("device.jsonl", where: { $0.id.hasPrefix("dev-") }) else {
+            return
+        }
+        let deviating = cases.run("device.jsonl device-signature raw") { one in
+            guard let key = try? P256PublicKey(parsing: one.input("publicKey")?.text ?? "") else {
+                return .asExpected
+            }
+            let message = Base64.decode(one.input("messageB64")?.text ?? "?") ?? []
+            let signature = Base64.decode(one.input("signature")?.text ?? "?")
+            let isVerified =
+                (try? DeviceKeyVerifier.verify(
+                    signature: signature ?? [], in: .raw, over: message, key: key.spki)) != nil
+            let isRaw = one.input("signatureFormat")?.text == "base64 of raw r||s"
+            return judge(isRaw ? "accept" : "reject", accepted: isVerified)
+        }
+        #expect(deviating.isEmpty)
+    }
+
     private func judge(_ verdict: String?, accepted: Bool) -> Judgement {
         switch verdict {
         case "either": .asExpected

@@ -32,6 +32,23 @@ import WebAuthn
         }
     }
 
+    @Test func `a signature in the other format than the key is enrolled with`() throws {
+        let key = try P256PrivateKey.generate()
+        let der = try key.sign(Self.message)
+        let raw = try #require(P256Signature(der: der)).raw
+        func offered(_ signature: Bytes, _ format: SignatureFormat) -> OfferedCredential {
+            .deviceKey(
+                OfferedDeviceKey(
+                    publicKey: key.publicKey.pem, signature: signature, signatureFormat: format,
+                    platform: nil, attestation: nil))
+        }
+        #expect(try verify(offered(der, .der)).signatureFormat == .der)
+        #expect(try verify(offered(raw, .raw)).signatureFormat == .raw)
+        for wrong in [offered(raw, .der), offered(der, .raw)] {
+            #expect(throws: RegistrationFailure.proof(.signatureInvalid)) { try verify(wrong) }
+        }
+    }
+
     @Test func `a signature over something else, or by another key`() throws {
         let key = try P256PrivateKey.generate()
         let other = try P256PrivateKey.generate()
@@ -79,7 +96,8 @@ import WebAuthn
                     publicKey: key.publicKey.pem, signature: try key.sign(Self.message),
                     platform: nil,
                     attestation: try DeviceAttestation(format: "apple", certificates: [[1]]))))
-        #expect(verified.attestation == .init(verdict: .unverified, format: "apple"))
+        #expect(
+            verified.attestation == .init(verdict: .unverified, format: "apple", statement: [[1]]))
     }
 
     @Test func `a passkey is made for the digest of the message`() throws {

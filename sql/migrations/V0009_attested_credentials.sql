@@ -1,7 +1,7 @@
 -- What a key is attested for, how its signatures are written, and how often in a row it has failed; and
 -- that the end of a key ends its customer's open questions.
 -- Deployment: one new table, and columns with constant defaults: nothing is rewritten. The CHECKs read
--- the table credential once under an exclusive lock.
+-- the table credential once under an exclusive lock; evidence is locked for a moment and not read.
 
 -- The functions below that write run as the definer, who owns them; the owner replaces them.
 DO $$
@@ -19,6 +19,11 @@ END $$;
 
 SET ROLE countersign_owner;
 SET search_path = countersign, pg_temp;
+
+-- Kinds may have an underscore, as in credential.backup_state_changed. Every kind of before is of the new
+-- form too, so that the rows need not be read.
+ALTER TABLE evidence DROP CONSTRAINT evidence_kind_form,
+    ADD CONSTRAINT evidence_kind_form CHECK (kind ~ '^[a-z]+(\.[a-z]+(_[a-z]+)*)?$') NOT VALID;
 
 ALTER TABLE credential
     -- Fixed at enrolment: whoever may choose per signature may try twice.

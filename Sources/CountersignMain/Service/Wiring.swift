@@ -192,6 +192,8 @@ extension WebAuthn.RelyingParty {
     ///
     /// Where anything is trusted that an attestation could lead to, one is asked for even when the policy
     /// needs none: what came is recorded, and a later policy may use it.
+    ///
+    /// - Returns: Builds the options.
     fileprivate func creationOptions(
         policy: VerifierPolicy, use: CreationOptions.Use
     ) -> EnrolmentIssuer.PasskeyCreationOptions {

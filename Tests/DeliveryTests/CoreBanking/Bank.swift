@@ -176,7 +176,7 @@ final class Bank: Sendable {
                 authenticatorData: confirmed.passkey.authenticatorData))
     }
 
-    private func order(
+    func order(
         _ message: Bytes, _ credential: ID<Credential>, _ key: P256PublicKey,
         _ proof: RecordedAssertion.Proof
     ) -> ExecutionOrder {

@@ -52,6 +52,25 @@ import WebAuthn
         try await expectRefusal(.signatureInvalid) { try $0.deviceOrder(signing: other) }
     }
 
+    @Test(arguments: [(SignatureFormat.raw, true), (.der, false)])
+    func `verifies in the format that the key was announced with, whatever the order says`(
+        announced: SignatureFormat, isBooked: Bool
+    ) async throws {
+        let bank = try Bank()
+        let key = bank.deviceKey.publicKey
+        let claim = Fixture.claim(.credential(bank.announcement(.deviceKey, format: announced)))
+        #expect(try await bank.link().deliver(claim) == .delivered)
+        let message = Fixture.message()
+        let raw = try #require(P256Signature(der: bank.deviceKey.sign(message))).raw
+        let order = bank.order(
+            message, Bank.deviceCredential, key, .deviceKey(signature: raw, format: .raw))
+        let receipt: Receipt =
+            isBooked
+            ? .executed(reference: "CB-1") : .refused(reason: "signature_invalid")
+        #expect(try await bank.receipt(order) == receipt)
+        await bank.stop()
+    }
+
     @Test func `refuses a passkey's answer to anything else`() async throws {
         let message = Fixture.message()
         let foreign = try SoftwareAuthenticator.create(

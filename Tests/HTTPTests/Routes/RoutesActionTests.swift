@@ -186,6 +186,26 @@ import Testing
         #expect(payment.passkey.rawID == [1, 2, 3])
     }
 
+    @Test func `an assertion of App Attest comes with the signature, in base64`() async throws {
+        let api = FakeAPI()
+        try await api.serve { api async throws in
+            for (text, status) in [
+                ("\"AQID\"", 200), ("null", 200), ("\"AQ-_\"", 400), ("1", 400), ("{}", 400),
+            ] {
+                let body = Body.deviceKeyProof.replacing(
+                    #""MEUC+/8=""#, with: #""MEUC+/8=", "app_attest": \#(text)"#)
+                #expect(try await api.post("\(Self.path)/approve", body).status == status)
+            }
+        }
+        let came = api.actions.decisions.values.map { command -> Bytes? in
+            guard case .signed(_, .deviceKey(_, _, let appAttest)) = command.proof else {
+                return nil
+            }
+            return appAttest
+        }
+        #expect(came == [[1, 2, 3], nil])
+    }
+
     @Test func `the answer to a decision`() async throws {
         var api = FakeAPI()
         try await api.serve { api async throws in

@@ -67,11 +67,16 @@ import Testing
             #expect(
                 APIAnswer.names(answer.json["credential"]) == [
                     "assurance", "attestation", "backup_eligible", "backup_state", "created_at",
-                    "customer_id", "id", "kind", "label", "revoked_at", "status", "usable_at",
+                    "customer_id", "id", "kind", "label", "revoked_at", "signature_format",
+                    "status",
+                    "usable_at",
                 ])
             #expect(answer.json["credential"]?["status"] == "active")
-            let attestation: JSON = ["format": "packed", "verdict": "self"]
-            #expect(answer.json["credential"]?["attestation"] == attestation)
+            let attestation = answer.json["credential"]?["attestation"]
+            #expect(APIAnswer.names(attestation) == ["facts", "format", "profiles", "verdict"])
+            #expect(attestation?["format"] == "packed" && attestation?["verdict"] == "self")
+            #expect(attestation?["profiles"] == [] && attestation?["facts"] == [:])
+            #expect(answer.json["credential"]?["signature_format"] == .null)
         }
         let command = try #require(api.credentials.finishes.values.first)
         #expect(command.enrolmentID.text == Body.enrolmentID)
@@ -141,6 +146,35 @@ import Testing
         }
         let sent = try DeviceAttestation(format: "android-key", certificates: [[1, 2, 3], [4]])
         #expect(key.attestation == sent)
+    }
+
+    @Test func `the format of its signatures, and an attestation of App Attest`() async throws {
+        let api = FakeAPI()
+        let members =
+            #""signature_format": "raw", "attestation": "#
+            + #"{"format": "app-attest", "object": "AQID", "key_id": "BA=="}"#
+        try await api.serve { api async throws in
+            let body = Body.deviceKey.replacing(#""platform": "ios""#, with: members)
+            #expect(try await api.post(Self.path, body).status == 201)
+            for (old, new, status) in [
+                ("AQID", "AQ-_", 400), (#""key_id": "BA==""#, #""key_id": 4"#, 400),
+                (#", "key_id": "BA==""#, "", 400), (#""object": "AQID", "#, "", 400),
+                (#""key_id""#, #""certificates": ["AQID"], "key_id""#, 400),
+                ("app-attest", "android-key", 400), (#""raw""#, #""jose""#, 422),
+                (#""raw""#, "1", 400),
+            ] {
+                let bad = body.replacing(old, with: new)
+                #expect(try await api.post(Self.path, bad).status == status, "\(old) \(new)")
+            }
+        }
+        #expect(api.credentials.finishes.values.count == 1)
+        guard case .deviceKey(let key)? = api.credentials.finishes.values.first?.offered else {
+            Issue.record("no device key")
+            return
+        }
+        #expect(key.signatureFormat == .raw)
+        let statement = AppAttestStatement(object: [1, 2, 3], keyID: [4])
+        #expect(key.attestation == DeviceAttestation(appAttest: statement))
     }
 
     @Test(arguments: [

@@ -87,13 +87,16 @@ import Testing
         #expect(answer.headers["www-authenticate"] == "Customer-Assertion")
     }
 
-    @Test func `another kind of credential: which`() async throws {
+    @Test func `another credential: what it must be`() async throws {
         let answer = try await decide(
             .policy(
                 .credentialNotAllowed(
                     CredentialDemand(
-                        kinds: [.passkey, .deviceKey], profiles: [], backupEligible: true))))
+                        kinds: [.passkey, .deviceKey], profiles: [.fidoTrusted],
+                        backupEligible: false))))
         #expect(answer.json["allowed"] == ["passkey", "device_key"])
+        #expect(answer.json["profiles"] == ["fido-trusted"])
+        #expect(answer.json["backup_eligible"] == .bool(false))
     }
 
     @Test func `a payee in its cooling-off: until when`() async throws {
