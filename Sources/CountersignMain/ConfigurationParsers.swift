@@ -88,8 +88,8 @@ extension SettingParser where Value == String? {
         let isVisible = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
         guard isVisible, text.utf8.count <= 8192 else { return nil }
         if text.hasPrefix("https://") {
-            let rest = text.dropFirst("https://".count)
-            return isHost(rest.prefix { !"/?#".contains($0) }, portAllowed: true) ? text : nil
+            let host = text.dropFirst("https://".count).prefix { !"/?#".contains($0) }
+            return isHost(host, portAllowed: true) ? .some(text) : .none
         }
         let types = ["png", "jpeg", "svg+xml", "webp"].map { "data:image/\($0);base64," }
         guard let prefix = types.first(where: text.hasPrefix),

@@ -20,7 +20,7 @@ import Testing
     @Test func `is approved by the passkey, and once`() async throws {
         let asked = try bank.ask(try Fixtures.transfer())
         let command = try command(asked)
-        let decision = try #require(try await bank.decide(command).decision)
+        let decision = try #require(try await bank.decide(command).decision).recorded
         #expect(decision.outcome == .approved)
         guard case .decided(_, let replayed) = try await bank.decide(command) else {
             Issue.record("the same answer was refused")
@@ -49,7 +49,7 @@ import Testing
     @Test func `is approved with a browser's own key too`() async throws {
         let asked = try bank.ask(try Fixtures.transfer())
         let command = try command(asked, browserBoundKey: .generate())
-        #expect(try await bank.decide(command).decision?.outcome == .approved)
+        #expect(try await bank.decide(command).decision?.recorded.outcome == .approved)
     }
 
     @Test func `costs an attempt when something else was shown`() async throws {

@@ -175,6 +175,21 @@ import Testing
                 "android:apk-key-hash:" + String(repeating: "A", count: 42), "",
             ]
         ),
+        (
+            "payment.instrument_icon",
+            [
+                "https://bank.example/giro.png", "https://bank.example:8443/a?b#c", DemoHome.icon,
+                "data:image/svg+xml;base64,PHN2Zy8+",
+                "https://a/" + String(repeating: "x", count: 8182),
+            ],
+            [
+                "", "http://bank.example/a", "https://", "https://user@bank.example/a",
+                "https://bank.example/a b", "https://bank.example/\u{E4}",
+                "data:text/html;base64,AAAA",
+                "data:image/png;base64,", "data:image/png;base64,AAA", "data:image/png,AAAA",
+                "javascript:alert(1)", "https://a/" + String(repeating: "x", count: 8183),
+            ]
+        ),
         ("webauthn.algorithms", ["ES256"], ["", "es256", "ES256,", "ES256,ES256", "RS1"]),
         (
             "android.package", ["com.bank.app", "a.B_1"],

@@ -143,9 +143,11 @@ enum Body {
                       "userHandle": null, "novelty": [1.5]}}
         """
     static let passkeyProof = #"{"challenge_id": "\#(challengeID)", "passkey": \#(passkey)}"#
-    static let payment = String(
-        passkey.dropLast() + #", "clientExtensionResults": {"payment": "#
-            + #"{"browserBoundSignature": {"signature": "AQI"}}}}"#)
+    static let payment = passkey.replacing(
+        #""clientExtensionResults": {}"#,
+        with: #""clientExtensionResults": {"payment": {"browserBoundSignature": "#
+            + #"{"signature": "AQI"}}}"#
+    )
     static let paymentProof = #"{"challenge_id": "\#(challengeID)", "payment": \#(payment)}"#
     static let reason = #"{"reason": "other"}"#
 
