@@ -41,7 +41,7 @@ package enum RegistrationCeremony {
     ///   - challenge: The bytes that the options carried.
     ///   - relyingParty: For whom the credential is made.
     ///   - policy: What to demand.
-    ///   - at: The instant at which certificates must be valid.
+    ///   - instant: At which certificates must be valid.
     /// - Returns: What to store.
     /// - Throws: ``VerificationFailure``, the first that applies in the order of the steps.
     package static func verify(

@@ -39,7 +39,8 @@ package struct VerifierPolicy: Hashable, Sendable {
     }
 
     /// The service's policy where nothing else is configured: ES256, and no maker trusted.
-    package static let service: VerifierPolicy = .service(algorithms: [.es256], attestation: .untrusting)
+    package static let service: VerifierPolicy = .service(
+        algorithms: [.es256], attestation: .untrusting)
 
     /// The service's policy: the user present and verified, always.
     ///

@@ -131,6 +131,23 @@ import WebAuthn
                 == (isBelieved ? nil : .signCountRegression))
     }
 
+    @Test func `step 22 - the three outcomes have names`() throws {
+        #expect(SignCount(from: 0, to: 0) == .notKept)
+        #expect(SignCount(from: 0, to: 1) == .advanced)
+        #expect(SignCount(from: 1, to: .max) == .advanced)
+        for (stored, sent) in [(1, 0), (1, 1), (2, 1), (.max, 0)] as [(UInt32, UInt32)] {
+            #expect(SignCount(from: stored, to: sent) == .regressed)
+        }
+        // A synced passkey that counts is no exception.
+        let fixture = try Fixture()
+        let data = fixture.data(verified.union([.backupEligible, .backupState]), signCount: 4)
+        let assertion = try fixture.assertion(data: data)
+        #expect(
+            fixture.refusal(assertion, fixture.stored(signCount: 5, backupEligible: true))
+                == .signCountRegression)
+        #expect(fixture.refusal(assertion, fixture.stored(backupEligible: true)) == nil)
+    }
+
     @Test func `every byte of authenticator data is accounted for`() throws {
         let fixture = try Fixture()
         func refusal(_ data: Bytes) throws -> VerificationFailure? {

@@ -48,6 +48,32 @@ import Testing
         #expect(read("a202010101") != nil)
     }
 
+    /// Some clients write the attestation object so; what an authenticator signs is never read so.
+    @Test func `takes open arrays and maps only where it is told to`() {
+        func open(_ hex: String) -> CBOR? {
+            var input = (Hex.decode(hex) ?? [])[...]
+            let value = CBOR(takingFrom: &input, lengths: .definiteOrOpen)
+            return input.isEmpty ? value : nil
+        }
+        #expect(open("9fff") == .array([]))
+        #expect(
+            open("9f01820203ff")
+                == open("8201820203").map { _ in
+                    .array([.unsigned(1), .array([.unsigned(2), .unsigned(3)])])
+                })
+        #expect(open("bf6161bf01f5ffff")?["a"]?[1] == .bool(true))
+        for hex in [
+            // The end where none may be, or none where it must be.
+            "ff", "81ff", "a1ff", "a101ff", "bf01ff", "bfff01", "9f", "9f01", "bf", "bf0101",
+            // A key twice, and strings in pieces.
+            "bf01010102ff", "5f41ff", "5f4101ff", "7f6161ff",
+        ] {
+            #expect(open(hex) == nil, "\(hex)")
+        }
+        #expect(open(String(repeating: "9f", count: 60_000)) == nil)
+        #expect(open(String(repeating: "bf", count: 60_000)) == nil)
+    }
+
     @Test func `stops at the deepest allowed nesting`() {
         let depth = CBOR.depthMax
         #expect(read(String(repeating: "81", count: depth - 1) + "00") != nil)

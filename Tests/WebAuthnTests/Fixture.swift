@@ -1,7 +1,8 @@
 import Countersign
 import Crypto
 import Testing
-import WebAuthn
+
+@testable import WebAuthn
 
 /// A valid ceremony; each test changes the one thing that it is about.
 struct Fixture {
@@ -49,6 +50,13 @@ struct Fixture {
     /// Authenticator data of a registration.
     func newData(_ flags: AuthenticatorFlags = [.userPresent, .userVerified]) -> Bytes {
         data(flags.union(.attestedCredential)) + authenticator.attestedCredential
+    }
+
+    /// Authenticator data of a registration with another key than the authenticator's.
+    func newData(key: CBOR) -> Bytes {
+        let id = authenticator.credentialID
+        return data([.userPresent, .userVerified, .attestedCredential])
+            + SoftwareAuthenticator.aaguid + [0, UInt8(id.count)] + id + key.encoded
     }
 
     func stored(

@@ -21,9 +21,10 @@ package enum AttestationFormat: String, Hashable, Sendable, CaseIterable {
     /// The format of exactly that identifier.
     init?(identifier: String) {
         // Code units: for Swift two spellings of one letter are equal.
-        guard let format = Self.allCases.first(where: {
-            $0.rawValue.utf8.elementsEqual(identifier.utf8)
-        })
+        guard
+            let format = Self.allCases.first(where: {
+                $0.rawValue.utf8.elementsEqual(identifier.utf8)
+            })
         else { return nil }
         self = format
     }

@@ -15,7 +15,9 @@ enum FidoU2FAttestation {
         guard let attesting = chain.leaf.publicKey?.p256 else {
             throw .attestationCertificateInvalid
         }
-        guard let point = claim.key.publicKey.p256?.x963 else { throw .attestationAlgorithmMismatch }
+        guard let point = claim.key.publicKey.p256?.x963 else {
+            throw .attestationAlgorithmMismatch
+        }
         // FIDO U2F Raw Message Formats §4.3: a zero byte, application, challenge, key handle, key.
         let message =
             [0x00] + claim.authenticatorData.relyingPartyIDHash + claim.clientDataHash
