@@ -4,6 +4,7 @@ import Evidence
 import Postgres
 import TestSupport
 import Testing
+import WebAuthn
 
 @Suite struct `Enrolments at once` {
     @Test func `one enrolment finished sixteen times gives one credential`() async throws {
@@ -65,6 +66,32 @@ import Testing
             #expect(try await world.count(unspent) == 0)
             #expect(try await world.recorded(.attemptFailed) == 11)
             #expect(try await world.evidenceHolds())
+        }
+    }
+
+    /// WebAuthn L3 §7.1 step 26.
+    @Test func `one credential ID for two customers is enrolled for the first`() async throws {
+        try await EnrolmentWorld.with { world in
+            let id = EntropySource.openSSL(32)
+            for number in 1...2 {
+                let customer = try CustomerID("c-\(number)")
+                let passkey = SoftwareAuthenticator(
+                    relyingPartyID: EnrolmentWorld.relyingParty, credentialID: id,
+                    key: try .generate())
+                let offer = try await world.begin(.passkey, for: customer, label: "Key")
+                let outcome = try await world.finish(
+                    offer.id, customer,
+                    .passkey(
+                        passkey.register(
+                            challenge: sha256(offer.message).bytes, origin: EnrolmentWorld.origin,
+                            flags: [.userPresent, .userVerified], signCount: 0)),
+                    .scaToken(
+                        try await world.token(
+                            offer.id, customer, key: passkey.key.publicKey.spki)))
+                #expect((outcome.credential != nil) == (number == 1))
+                #expect(outcome.refusal == (number == 1 ? nil : .credentialExists))
+            }
+            #expect(try await world.count("SELECT count(*) FROM countersign.credential") == 1)
         }
     }
 

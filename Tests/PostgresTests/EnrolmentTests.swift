@@ -81,6 +81,7 @@ import WebAuthn
                 .scaToken(try await world.token(offer.id, customer, key: first.key.publicKey.spki)))
             let credential = try #require(enrolled.credential)
             #expect(credential.attestation.verdict == .absent)
+            #expect(credential.attestation.format == "none")
             #expect(credential.attestation.statement == [registration.attestationObject])
             #expect(credential.signatureFormat == nil)
             #expect(credential.backupEligible && credential.backupState)

@@ -9,7 +9,7 @@ enum AndroidKeyStatement {
         _ statement: CBOR, of claim: AttestationClaim
     ) throws(VerificationFailure) -> AttestationProof {
         let chain = try AttestationStatement.chain(in: statement)
-        _ = try AttestationStatement.verifySignature(
+        try AttestationStatement.verifySignature(
             in: statement, over: claim.toBeSigned, by: chain.leaf)
         guard chain.leaf.spki == claim.key.publicKey.spki else {
             throw .attestationPublicKeyMismatch

@@ -58,7 +58,7 @@ enum AttestationStatement {
     static func verifySignature(
         in statement: CBOR, over message: Bytes, by certificate: Certificate,
         allowingRS1: Bool = false
-    ) throws(VerificationFailure) -> SignatureAlgorithm {
+    ) throws(VerificationFailure) {
         guard let number = statement["alg"]?.integer, let signature = statement["sig"]?.bytes else {
             throw .attestationStatementMalformed
         }
@@ -69,7 +69,6 @@ enum AttestationStatement {
         guard key.isValid(signature: signature, for: message, using: algorithm) else {
             throw .attestationSignatureInvalid
         }
-        return algorithm
     }
 
     /// id-fido-gen-ce-aaguid, when it is there, names the model of the authenticator data.

@@ -10,7 +10,7 @@ enum PackedAttestation {
         guard statement["ecdaaKeyId"] == nil else { throw .attestationStatementMalformed }
         if statement["x5c"] == nil { return try verifySelf(statement, of: claim) }
         let chain = try AttestationStatement.chain(in: statement)
-        _ = try AttestationStatement.verifySignature(
+        try AttestationStatement.verifySignature(
             in: statement, over: claim.toBeSigned, by: chain.leaf)
         try verifyRequirements(of: chain.leaf)
         try AttestationStatement.verifyModel(in: chain.leaf, is: claim.credential.model)

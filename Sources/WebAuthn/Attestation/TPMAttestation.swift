@@ -27,7 +27,7 @@ enum TPMAttestation {
             throw .attestationNonceMismatch
         }
         guard info.name == area.name else { throw .attestationPublicKeyMismatch }
-        _ = try AttestationStatement.verifySignature(
+        try AttestationStatement.verifySignature(
             in: statement, over: certInfo, by: chain.leaf, allowingRS1: true)
         let module = try verifyRequirements(of: chain.leaf)
         try AttestationStatement.verifyModel(in: chain.leaf, is: claim.credential.model)
