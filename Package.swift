@@ -87,6 +87,7 @@ let package = Package(
                 "Countersign", "Crypto", "WebAuthn", "Postgres", "HTTP", "Delivery",
                 "CountersignMain", "TestSupport",
             ],
+            exclude: ["Peers/python"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]

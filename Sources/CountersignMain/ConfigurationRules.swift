@@ -57,6 +57,10 @@ extension Configuration {
         if identity.key == nil, !development {
             throw ConfigurationError("identity.key is missing; only development runs without it")
         }
+        // Every machine has a localhost, so passkeys for it are good for no bank.
+        if let id = rp.id, id == "localhost" || id.hasSuffix(".localhost"), !development {
+            throw ConfigurationError("rp.id: localhost is for development only")
+        }
         let insecure = rp.origins.contains { $0.hasPrefix("http://") }
         if insecure, !development {
             throw ConfigurationError("rp.origins: an http origin is for development only")

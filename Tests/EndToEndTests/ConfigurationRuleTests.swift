@@ -11,6 +11,8 @@ import Testing
     @Test(arguments: [
         (change { $0.identity.key = nil }, "identity.key"),
         (change { $0.rp.origins = ["http://localhost:8080"] }, "rp.origins"),
+        (change { $0.rp.id = "localhost" }, "rp.id"),
+        (change { $0.rp.id = "bank.localhost" }, "rp.id"),
         (change { $0.development = true }, "loopback"),
         (change { $0.payment.instrumentName = "Giro" }, "payment.instrument_icon"),
         (change { $0.payment.instrumentIcon = "https://a/b" }, "payment.instrument_name"),
@@ -107,6 +109,7 @@ import Testing
                 $0.listen.address = "127.0.0.1"
                 ($0.tls.certificate, $0.tls.key) = (nil, nil)
                 $0.identity.key = nil
+                $0.rp.id = "localhost"
                 $0.rp.origins = ["http://localhost:8080"]
                 $0.core.url = "http://127.0.0.1:9000/orders"
                 $0.failpoint = Failpoint("approve.after-commit:3")
@@ -132,6 +135,7 @@ import Testing
         configuration.listen.address = "10.1.2.3"
         configuration.tls.certificate = FilePath(text: "certificate")
         configuration.tls.key = FilePath(text: "key")
+        configuration.rp.id = "bank.example"
         configuration.rp.origins = ["https://bank.example"]
         configuration.identity.key = FilePath(text: "identity")
         configuration.core.url = "https://core.bank.example/orders"

@@ -34,7 +34,8 @@ import Testing
         }
     }
 
-    /// Nothing is fetched while building or testing, apart from Debian packages by the launcher.
+    /// Nothing is fetched while building or testing, apart from what the launcher installs: Debian
+    /// packages, and one package of Python that is pinned by its hash.
     @Test(arguments: Repository.files)
     func `names no package registry`(file: TextFile) {
         let registries = [

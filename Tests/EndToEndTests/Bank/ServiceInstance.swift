@@ -39,11 +39,24 @@ struct BankCustomer: Sendable {
 
     /// The body that creates a transfer to the established payee.
     func transfer(_ amount: String = "1.00", reference: String = "") -> JSON {
+        Self.transfer(amount, of: id, reference: reference)
+    }
+
+    static func transfer(_ amount: String, of id: String, reference: String) -> JSON {
         [
             "customer_id": .string(id), "kind": "transfer",
             "transfer": [
                 "amount": .string(amount), "currency": "EUR", "debtor_account": Cast.debtorAccount,
                 "payee": Cast.known(), "reference": .string(reference),
+            ],
+        ]
+    }
+
+    static func contactChange(of id: String) -> JSON {
+        [
+            "customer_id": .string(id), "kind": "contact_change",
+            "contact_change": [
+                "channel": "phone", "old_value": "+4915112345678", "new_value": "+4915187654321",
             ],
         ]
     }
@@ -57,17 +70,22 @@ struct BankCustomer: Sendable {
 extension TestBank {
     /// A new customer with an established payee and an enrolled device key.
     func customer(_ id: String, at instance: ServiceInstance) async throws -> BankCustomer {
+        try await importPayee(of: id)
+        let phone = try SoftwarePhone(
+            relyingPartyID: site.relyingPartyID, origin: site.origin)
+        return BankCustomer(
+            id: id, phone: phone, credential: try await enrol(phone, for: id, at: instance))
+    }
+
+    /// Makes ``Cast/known()`` an established payee of a customer.
+    func importPayee(of customer: String) async throws {
         let payee = try PayeeIdentity(
             name: DisplayText(Cast.knownName, .payeeName), account: Account(iban: Cast.knownAccount)
         )
         try await administer { administration in
             _ = try await administration.importPayee(
-                payee, alias: DisplayText("", .payeeAlias), of: CustomerID(id))
+                payee, alias: DisplayText("", .payeeAlias), of: CustomerID(customer))
         }
-        let phone = try SoftwarePhone(
-            relyingPartyID: Self.relyingPartyID, origin: Self.origin)
-        return BankCustomer(
-            id: id, phone: phone, credential: try await enrol(phone, for: id, at: instance))
     }
 
     /// Enrols a phone's device key; the first of a customer needs no voucher under development.
@@ -147,6 +165,18 @@ extension TestBank {
         }
     }
 
+    /// Puts a policy in force that differs from the newest one in one member.
+    func policy(_ path: String, _ value: String) async throws {
+        try await sql(
+            """
+            INSERT INTO countersign.policy (version, time_zone, active_from, document)
+            SELECT version + 1, time_zone, clock_timestamp(), convert_to(
+                   jsonb_set(convert_from(document, 'UTF8')::jsonb, '\(path)', '\(value)')::text,
+                   'UTF8')
+              FROM countersign.policy ORDER BY version DESC LIMIT 1
+            """)
+    }
+
     /// Ends every lease and every pause between attempts, as if its time were over.
     func endLeases() async throws {
         // A hold has not begun to wait for an attempt, and is not ended.
@@ -158,6 +188,17 @@ extension TestBank {
                        available_at = least(available_at, clock_timestamp())
                  WHERE settled_at IS NULL AND attempt > 0
                 """)
+        }
+    }
+
+    /// Waits until core banking has noted every key: an order that one signed which it does not know is
+    /// tried again only after a pause.
+    func settleAnnouncements() async throws {
+        try await until("all keys are announced") {
+            try await count(
+                """
+                SELECT count(*) FROM countersign.credential_announcement WHERE settled_at IS NULL
+                """) == 0
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CountersignMain
 
-/// One process of the program `countersign`, as an operator runs it.
+/// One process of the program `countersign`, as an operator runs it, or of a program beside it.
 final class ServiceProcess: Sendable {
     /// How a process ended.
     enum Ending: Hashable, Sendable {
@@ -28,7 +28,18 @@ final class ServiceProcess: Sendable {
     ///   - arguments: The command with its flags.
     ///   - folder: Takes the log.
     /// - Throws: ``Failure`` when it cannot be started.
-    init(_ name: String, _ arguments: [String], in folder: String) throws {
+    convenience init(_ name: String, _ arguments: [String], in folder: String) throws {
+        try self.init(name, words: [Self.program().path] + arguments, in: folder)
+    }
+
+    /// Starts any program that tells its port as the service does.
+    ///
+    /// - Parameters:
+    ///   - name: As above.
+    ///   - words: The program's path and its arguments.
+    ///   - folder: As above.
+    /// - Throws: ``Failure`` when it cannot be started.
+    init(_ name: String, words: [String], in folder: String) throws {
         self.name = name
         log = "\(folder)/\(name).log"
         guard FileManager.default.createFile(atPath: log, contents: nil),
@@ -40,8 +51,7 @@ final class ServiceProcess: Sendable {
             .map { "\($0.key)=\($0.value)" }
         guard
             let child = ChildProcess.start(
-                [try Self.program().path] + arguments, environment: environment,
-                output: output.fileDescriptor, ownSession: false)
+                words, environment: environment, output: output.fileDescriptor, ownSession: false)
         else { throw Failure(description: "\(name) cannot be started") }
         try output.close()
         self.child = child

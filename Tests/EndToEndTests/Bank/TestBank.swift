@@ -10,12 +10,11 @@ import TestSupport
 /// A bank of one test: a database, core banking and any number of instances of the service, each a
 /// process of the real program.
 final class TestBank: Sendable {
-    static let relyingPartyID = "bank.example"
-    static let origin = "https://bank.example"
     private static let coreKeyID = "countersign-test"
 
     /// Keys, configuration, logs and core banking's journal.
     let folder: String
+    let site: BankSite
     /// The API keys of the clients `backend` and `auditor`.
     let backendKey: String
     let auditorKey: String
@@ -28,9 +27,11 @@ final class TestBank: Sendable {
     private var configurationFile: String { folder + "/countersign.conf" }
 
     private init(
-        folder: String, superuser: ConnectionInfo, faults: String, started: StartedProcesses
+        folder: String, site: BankSite, superuser: ConnectionInfo, faults: String,
+        started: StartedProcesses
     ) async throws {
         self.folder = folder
+        self.site = site
         self.started = started
         self.superuser = superuser
         let coreKey = try Ed25519PrivateKey.generate()
@@ -43,10 +44,10 @@ final class TestBank: Sendable {
             arguments: [
                 "core-banking", "--journal", folder + "/journal", "--service-key",
                 folder + "/core.pub.pem", "--service-key-id", Self.coreKeyID, "--audience",
-                Self.relyingPartyID,
+                site.relyingPartyID,
             ], folder: folder, started: started)
         let port = try await core.start(faults: faults)
-        var lines = Self.settings(folder)
+        var lines = Self.settings(folder, site)
         lines["core.url"] = "http://127.0.0.1:\(port)/executions"
         lines["core.signing_key"] = folder + "/core.pem"
         lines["core.signing_key_id"] = Self.coreKeyID
@@ -59,9 +60,9 @@ final class TestBank: Sendable {
         (backendKey, auditorKey) = try await Self.addClients(configuration)
     }
 
-    private static func settings(_ folder: String) -> [String: String] {
+    private static func settings(_ folder: String, _ site: BankSite) -> [String: String] {
         [
-            "rp.id": relyingPartyID, "rp.name": "Test Bank", "rp.origins": origin,
+            "rp.id": site.relyingPartyID, "rp.name": "Test Bank", "rp.origins": site.origin,
             "development": "true", "listen.port": "0", "database.pool_size": "4",
             "evidence.origin": "bank.example/log", "evidence.key_encryption_key": folder + "/kek",
         ]
@@ -104,13 +105,14 @@ final class TestBank: Sendable {
     /// Sets a bank up, and leaves nothing of it behind.
     ///
     /// - Parameters:
+    ///   - site: Where its customers use passkeys.
     ///   - superuser: A migrated database of its own.
     ///   - faults: What goes wrong at core banking, as `--faults` takes it.
     ///   - body: The test.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or why there is no bank.
     static func open<Result>(
-        on superuser: ConnectionInfo, faults: String = "",
+        _ site: BankSite = .example, on superuser: ConnectionInfo, faults: String = "",
         _ body: (TestBank) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory
@@ -122,7 +124,9 @@ final class TestBank: Sendable {
         let started = StartedProcesses()
         do {
             let result = try await body(
-                TestBank(folder: folder, superuser: superuser, faults: faults, started: started))
+                TestBank(
+                    folder: folder, site: site, superuser: superuser, faults: faults,
+                    started: started))
             await started.end()
             return result
         } catch {
@@ -171,12 +175,21 @@ final class TestBank: Sendable {
     }
 }
 
+/// Where a bank's customers use their passkeys: `rp.id` and `rp.origins`.
+struct BankSite: Sendable {
+    let relyingPartyID: String
+    let origin: String
+
+    static let example = BankSite(
+        relyingPartyID: "bank.example", origin: "https://bank.example")
+}
+
 /// Gives `body` a bank on a database of its own.
 func withBank<Result>(
-    faults: String = "", _ body: (TestBank) async throws -> Result
+    _ site: BankSite = .example, faults: String = "", _ body: (TestBank) async throws -> Result
 ) async throws -> Result {
     try await withDatabase { database in
-        try await TestBank.open(on: database.superuser, faults: faults, body)
+        try await TestBank.open(site, on: database.superuser, faults: faults, body)
     }
 }
 

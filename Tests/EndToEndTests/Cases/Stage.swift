@@ -80,18 +80,6 @@ final class Stage {
         return result
     }
 
-    /// Puts a policy in force that differs from the newest one in one member.
-    func policy(_ path: String, _ value: String) async throws {
-        try await bank.sql(
-            """
-            INSERT INTO countersign.policy (version, time_zone, active_from, document)
-            SELECT version + 1, time_zone, clock_timestamp(), convert_to(
-                   jsonb_set(convert_from(document, 'UTF8')::jsonb, '\(path)', '\(value)')::text,
-                   'UTF8')
-              FROM countersign.policy ORDER BY version DESC LIMIT 1
-            """)
-    }
-
     /// Waits until all orders of a customer are settled, without their pauses.
     func settle(_ customer: BankCustomer) async throws {
         try await until("the orders of \(customer.id) are settled") {

@@ -36,7 +36,7 @@ final class StateStory {
     func play(_ steps: [String]) async throws {
         try await prepare(steps)
         for step in steps { try await play(step) }
-        if changedPolicy { try await stage.policy("{factors,transfer}", Self.allFactors) }
+        if changedPolicy { try await stage.bank.policy("{factors,transfer}", Self.allFactors) }
         if changedCore { try await stage.coreBanking(faults: "") }
     }
 
@@ -164,10 +164,10 @@ final class StateStory {
         let amount = words.firstMatch(of: /\(([0-9.]+)/).map { String($0.1) } ?? "120.00"
         if words.contains("passkey") {
             changedPolicy = true
-            try await stage.policy("{factors,transfer}", #"["passkey"]"#)
+            try await stage.bank.policy("{factors,transfer}", #"["passkey"]"#)
         } else if words.contains("device key") {
             changedPolicy = true
-            try await stage.policy("{factors,transfer}", #"["device_key"]"#)
+            try await stage.bank.policy("{factors,transfer}", #"["device_key"]"#)
         }
         record(try await stage.instance.backend().create(customer.transfer(amount)))
     }

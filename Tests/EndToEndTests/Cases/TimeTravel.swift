@@ -75,7 +75,7 @@ extension Stage {
     func enrolAnother(for customer: BankCustomer) async throws -> BankCustomer {
         let backend = try instance.backend()
         let phone = try SoftwarePhone(
-            relyingPartyID: TestBank.relyingPartyID, origin: TestBank.origin)
+            relyingPartyID: instance.bank.site.relyingPartyID, origin: instance.bank.site.origin)
         let begun = try await backend.beginEnrolment(of: customer.id, .deviceKey)
         guard let enrolment = begun.text("enrolment_id"), let message = begun.bytes("message")
         else { throw Unexpected("no enrolment: \(begun.status)") }
