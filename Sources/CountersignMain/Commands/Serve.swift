@@ -6,8 +6,8 @@ extension Command {
         name: "serve", summary: "Run the service until SIGTERM, then let requests under way end",
         settings: [
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
-            "development", "identity", "evidence", "core", "delivery", "device_requests", "limits",
-            "failpoint",
+            "payment", "development", "identity", "evidence", "core", "delivery",
+            "device_requests", "limits", "failpoint",
         ],
         required: [
             "database.url", "rp.id", "rp.name", "rp.origins", "evidence.origin",
