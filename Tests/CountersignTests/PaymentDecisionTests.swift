@@ -95,7 +95,8 @@ import Testing
         bank.store.change { $0.policy = policy }
         let asked = try bank.ask(try Fixtures.transfer())
         let outcome = try await bank.decide(try command(asked))
-        #expect(outcome.refusal == .policy(.credentialNotAllowed(allowed: [.deviceKey])))
+        let demand = CredentialDemand(kinds: [.deviceKey], profiles: [], backupEligible: true)
+        #expect(outcome.refusal == .policy(.credentialNotAllowed(demand)))
     }
 }
 
@@ -107,7 +108,10 @@ import Testing
         let action = try bank.ask(content).action
         let issued = bank.issuer.issue(
             for: action, at: Fixtures.at, rules: try (policy ?? Fixtures.policy()).rules,
-            passkeys: passkeys)
+            passkeys: passkeys.map {
+                ListedPasskey(
+                    credentialID: $0, transports: [], isBackupEligible: false, profiles: [])
+            })
         return (issued.json, issued.challenge)
     }
 

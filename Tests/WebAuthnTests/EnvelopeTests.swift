@@ -115,12 +115,12 @@ import WebAuthn
             relyingParty: maker.fixture.relyingParty, userHandle: [1], userName: "Your account",
             challenge: [0], timeout: Seconds(300), exclude: [],
             policy: .service(
-                algorithms: Set(COSEAlgorithm.allCases), attestation: maker.trusting(.recorded)))
+                algorithms: Set(COSEAlgorithm.allCases), attestation: maker.trusting(.recorded)),
+            attestation: .direct, use: .signing)
         let numbers: [Int64] = [-7, -8, -35, -257]
         #expect(
             options.json["pubKeyCredParams"]
                 == .array(numbers.map { ["type": "public-key", "alg": .integer($0)] }))
-        // Whoever trusts a maker needs its word.
         #expect(options.json["attestation"] == "direct")
         #expect(options.json["authenticatorSelection"]?["userVerification"] == "required")
     }

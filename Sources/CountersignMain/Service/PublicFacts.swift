@@ -1,14 +1,13 @@
 import Countersign
 import HTTP
+import WebAuthn
 
 extension Configuration {
     /// The origins that passkey assertions may come from: those that are written down, and those of the
     /// Android app, whose clients name the app by the certificate that signs it.
-    ///
-    /// Source: Android, `android:apk-key-hash:` with the SHA-256 of the certificate in base64url.
     var passkeyOrigins: [String] {
-        let ofApp = android.certificates.compactMap { digits in
-            Hex.decode(digits).map { "android:apk-key-hash:" + Base64.encodeURL($0) }
+        let ofApp = android.certificates.compactMap {
+            WebAuthn.RelyingParty.androidOrigin(fingerprint: $0)
         }
         return rp.origins + ofApp.filter { !rp.origins.contains($0) }
     }

@@ -136,10 +136,20 @@ import Testing
         }
     }
 
+    @Test func `an anchor counts until newer metadata is due`() throws {
+        let maker = try SyntheticMaker()
+        let statement = try maker.packed(try maker.certificate())
+        let due = maker.trusting(.required, until: Fixture.at)
+        #expect(failure(maker, statement, due) == .attestationUntrusted)
+        let later = maker.trusting(.required, until: Fixture.at + Seconds(1))
+        #expect(failure(maker, statement, later) == nil)
+    }
+
     @Test func `the service records what it is told to trust`() throws {
         let maker = try SyntheticMaker()
         let verifier = CustomerProofVerifier(
-            relyingParty: maker.fixture.relyingParty, attestation: maker.trusting(.recorded))
+            relyingParty: maker.fixture.relyingParty, payments: nil, algorithms: [.es256],
+            attestation: maker.trusting(.recorded), devices: .unconfigured)
         #expect(verifier.policy.userVerification == .required)
         #expect(verifier.policy.userPresence == .required)
         #expect(verifier.policy.algorithms == [.es256])

@@ -67,11 +67,14 @@ struct SyntheticMaker {
 
     /// Trust in this maker, in certain formats and about certain models only.
     func trusting(
-        _ trust: AttestationPolicy.Trust, format: AttestationFormat? = nil, model: AAGUID? = nil
+        _ trust: AttestationPolicy.Trust, format: AttestationFormat? = nil, model: AAGUID? = nil,
+        until: Instant? = nil
     ) -> AttestationPolicy {
         AttestationPolicy(
             formats: Set(AttestationFormat.allCases), trust: trust,
-            anchors: [AttestationAnchor(root.certificate, format: format, model: model)])
+            anchors: [
+                AttestationAnchor(root.certificate, format: format, model: model, until: until)
+            ])
     }
 }
 
