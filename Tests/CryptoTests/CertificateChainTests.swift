@@ -310,7 +310,8 @@ private func refusal(
         #expect(refusal([forged], .standard(anchors: [root.certificate])) == .untrusted)
         // The root's own certificate of a successor's key: issued by the root, not the root.
         let successor = try P256PrivateKey.generate().publicKey.spki
-        #expect(try !edition(of: root) { $0.spki = successor }.isEdition(of: root.certificate))
+        let rollover = try edition(of: root) { $0.spki = successor }
+        #expect(!rollover.isEdition(of: root.certificate))
         let renamed = try edition(of: root) {
             $0.subject = TestCertificate.name("Other")
             $0.issuer = TestCertificate.name("Other")

@@ -22,10 +22,13 @@ package struct ChainRules: Sendable {
 
     /// Trusted certificates: roots, intermediates or leaves.
     package var anchors: [Certificate]
+    /// Of the first certificate.
     package var leafDates: Dates
+    /// Of every certificate between the leaf and the anchor.
     package var intermediateDates: Dates
     /// Of the certificate that is trusted, also when it is the leaf.
     package var anchorDates: Dates
+    /// Whether the leaf's issuer must be marked as a CA.
     package var leafIssuer: LeafIssuer
     /// OIDs of critical extensions that the caller reads itself, besides those that OpenSSL acts on.
     package var criticalExtensionsRead: Set<String>

@@ -9,6 +9,8 @@ package enum CertificateError: Error, Hashable, Sendable {
     case weak
     /// No anchor is on the path and none issued its last certificate.
     case untrusted
+    /// After the last second of a certificate whose dates count.
     case expired
+    /// Before the first second of one.
     case notYetValid
 }

@@ -74,12 +74,19 @@ package struct DERElement: Sendable {
         }
 
         // Source: X.680 §8.4, table 1.
+        /// BOOLEAN.
         package static let boolean = universal(1)
+        /// INTEGER.
         package static let integer = universal(2)
+        /// OCTET STRING.
         package static let octetString = universal(4)
+        /// NULL.
         package static let null = universal(5)
+        /// ENUMERATED.
         package static let enumerated = universal(10)
+        /// SEQUENCE and SEQUENCE OF.
         package static let sequence = universal(16, isConstructed: true)
+        /// SET and SET OF.
         package static let set = universal(17, isConstructed: true)
 
         /// An explicit tag `[number]`. Source: X.690 §8.14.

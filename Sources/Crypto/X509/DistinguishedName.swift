@@ -16,14 +16,22 @@ package struct DistinguishedName: Hashable, Sendable {
         package init(oid: String) { self.oid = oid }
 
         // Source: X.520, RFC 5280 §4.1.2.4 and appendix A.
+        /// CN.
         package static let commonName = Attribute(oid: "2.5.4.3")
+        /// serialNumber.
         package static let serialNumber = Attribute(oid: "2.5.4.5")
+        /// C.
         package static let country = Attribute(oid: "2.5.4.6")
+        /// O.
         package static let organization = Attribute(oid: "2.5.4.10")
+        /// OU.
         package static let organizationalUnit = Attribute(oid: "2.5.4.11")
         // Source: TCG EK Credential Profile §3.2.9, WebAuthn L3 §8.3.1.
+        /// TPMManufacturer, such as `id:494E5443`.
         package static let tpmManufacturer = Attribute(oid: "2.23.133.2.1")
+        /// TPMModel.
         package static let tpmModel = Attribute(oid: "2.23.133.2.2")
+        /// TPMVersion, of the firmware.
         package static let tpmVersion = Attribute(oid: "2.23.133.2.3")
     }
 
