@@ -9,7 +9,7 @@ import WebAuthn
 @Suite struct `What is stored with a key` {
     private static let attestation = Attestation(
         verdict: .basic, format: "app-attest", statement: [[0xA0, 0], [1]],
-        facts: ["z": "first", "a": ["list", .integer(-1), .null]],
+        facts: ["a": ["list", .integer(-1), .null], "z": "last"],
         profiles: [.appAttest, .androidBiometric], appAttestKey: [9, 9])
 
     private func enrol(

@@ -39,8 +39,8 @@ extension EnrolmentWorld {
     /// Makes the payee of ``transfer(_:)`` an established one.
     func importPayee(_ customer: CustomerID) async throws {
         let administration = Administration(
-            database: await test.open(as: .op, size: 1), sealer: sealer,
-            keyEncryption: keyEncryption, entropy: .openSSL)
+            database: operations, sealer: sealer, keyEncryption: keyEncryption,
+            entropy: .openSSL)
         let isNew = try await administration.importPayee(
             try identity(Self.payee), alias: try DisplayText("", .payeeAlias), of: customer)
         guard isNew else { throw Unexpected("the payee was there") }

@@ -189,10 +189,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "note_proof(id, NULL, true, '[]')", "count_failure(subject_id, id, '{}', '{}', '[]')",
+    ])
+    func `changes nothing that is an event without the evidence of it`(call: String) async throws {
+        try await DecisionWorld.with(connections: 2) { world in
+            _ = try await world.customer()
+            await #expect(throws: StoreFailure.internalFailure(code: "CS005")) {
+                try await world.test.sql(
+                    "SELECT countersign.\(call)::text FROM countersign.credential")
+            }
+        }
+    }
+
     /// Not even a superuser.
     @Test(arguments: [
         ("failures = 100", "23514:credential_active_may_fail"),
-        ("failures = 101", "23514:credential_failures_bound"),
+        ("status = 'suspended', failures = 101", "23514:credential_failures_bound"),
         ("failures = -1", "23514:credential_failures_bound"),
         ("status = 'suspended'", "23514:credential_suspended_has_failed"),
         ("signature_format = 'jose'", "23514:credential_signature_format"),

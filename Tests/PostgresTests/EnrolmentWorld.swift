@@ -12,6 +12,8 @@ struct EnrolmentWorld: Sendable {
 
     let test: TestDatabase
     let database: Database
+    /// As the operator.
+    let operations: Database
     let keyEncryption: KeyEncryptionKey
     let sealer: EvidenceSealer
     let credentials: PostgresCredentialStore
@@ -34,6 +36,7 @@ struct EnrolmentWorld: Sendable {
     private init(_ test: TestDatabase, _ database: Database) async throws {
         self.test = test
         self.database = database
+        operations = await test.open(as: .op, size: 1)
         guard let key = KeyEncryptionKey(EntropySource.openSSL(32)) else {
             preconditionFailure("32 bytes are a key")
         }

@@ -285,7 +285,7 @@ import Testing
             #expect(entry?["message"] == "AQID")
             let assertion: JSON = [
                 "credential_id": .string(Body.credentialID), "kind": "device_key",
-                "public_key": "CQk=", "signature": "//4=",
+                "public_key": "CQk=", "signature": "//4=", "signature_format": "der",
             ]
             #expect(entry?["assertion"] == assertion)
             let other: ID<Evidence> = Fixture.id(99)
