@@ -15,6 +15,7 @@ package enum DeviceRequestEvidence {
                 "message": .string(Base64.encodeURL(replay.message)),
                 "signature": .string(Base64.encodeURL(replay.signature.signature)),
                 "public_key": .string(Base64.encodeURL(claimed.registered.publicKey)),
+                "signature_format": .optional(claimed.registered.signatureFormat?.rawValue),
                 "enrolment_evidence_id": .string(claimed.registered.evidenceID.text),
                 "accepted_at": .string(replay.earlier.at.text),
             ])

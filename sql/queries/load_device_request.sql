@@ -10,7 +10,11 @@ SELECT clock.now,
        c.customer_id, c.subject_id, c.version AS customer_version,
        coalesce(k.wrapped, '') AS wrapped,
        cr.id AS credential_id, cr.kind AS credential_kind, cr.status AS credential_status,
-       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.backup_eligible,
+       cr.public_key, cr.passkey_id, cr.user_handle, cr.sign_count, cr.signature_format,
+       cr.backup_eligible, cr.backup_state, cr.failures AS credential_failures,
+       array_to_string(coalesce(att.profiles, '{}'), ',') AS profiles, att.app_attest_key,
+       -- A request counts no failure, so nothing ends with one.
+       NULL::text AS open_questions,
        cr.created_at AS credential_created_at, cr.evidence_id AS credential_evidence_id,
        cr.seq AS credential_seq, cr.head AS credential_head,
        coalesce(s.mode, 'default') AS signing_mode,
@@ -22,5 +26,6 @@ SELECT clock.now,
   LEFT JOIN countersign.credential cr ON cr.id = $1
   LEFT JOIN countersign.customer c ON c.subject_id = cr.subject_id
   LEFT JOIN countersign.subject_key k ON k.subject_id = cr.subject_id
+  LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id
   LEFT JOIN countersign.request_signing s ON s.credential_id = cr.id
   LEFT JOIN countersign.device_request d ON d.credential_id = cr.id AND d.nonce = $2;
