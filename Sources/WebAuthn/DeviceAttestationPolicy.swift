@@ -43,6 +43,8 @@ package struct DeviceAttestationPolicy: Sendable {
     ///   - message: The enrolment's message. Its SHA-256 is Android's challenge (AK-08); App Attest is
     ///     over it and the key.
     ///   - at: When certificates must be valid.
+    /// - Returns: What to record.
+    /// - Throws: ``AttestationFailure`` for a statement that is not in order.
     func judge(
         _ offered: DeviceAttestation?, of key: P256PublicKey, message: Bytes, at: Instant
     ) throws(AttestationFailure) -> Attestation {

@@ -134,7 +134,8 @@ extension Fixtures {
 
     /// The service's own verifier, for ``audience`` and ``origin``.
     package static func verifier() throws(InvalidValue) -> CustomerProofVerifier {
-        CustomerProofVerifier(relyingParty: try relyingParty(), payments: try payments(), algorithms: [.es256],
+        CustomerProofVerifier(
+            relyingParty: try relyingParty(), payments: try payments(), algorithms: [.es256],
             attestation: .untrusting, devices: .unconfigured)
     }
 

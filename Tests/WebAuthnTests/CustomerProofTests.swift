@@ -12,9 +12,11 @@ import WebAuthn
         _ message: Bytes
     ) -> VerificationFailure? {
         do {
-            _ = try CustomerProofVerifier(relyingParty: fixture.relyingParty, payments: nil,
-                algorithms: [.es256], attestation: .untrusting, devices: .unconfigured)
-                .verify(assertion, by: stored, over: message)
+            _ = try CustomerProofVerifier(
+                relyingParty: fixture.relyingParty, payments: nil,
+                algorithms: [.es256], attestation: .untrusting, devices: .unconfigured
+            )
+            .verify(assertion, by: stored, over: message)
             return nil
         } catch {
             return error
@@ -78,9 +80,11 @@ import WebAuthn
         let fixture = try Fixture()
         let stored = StoredCredential.passkey(fixture.stored())
         let proof = try passkey(fixture, [.userPresent, .userVerified])
-        let told = try CustomerProofVerifier(relyingParty: fixture.relyingParty, payments: nil,
-                algorithms: [.es256], attestation: .untrusting, devices: .unconfigured)
-            .verify(proof, by: stored, over: message)
+        let told = try CustomerProofVerifier(
+            relyingParty: fixture.relyingParty, payments: nil,
+            algorithms: [.es256], attestation: .untrusting, devices: .unconfigured
+        )
+        .verify(proof, by: stored, over: message)
         #expect(told == .passkey(signCount: 3, backupEligible: false, backupState: false))
         #expect(refusal(fixture, proof, stored, message + [0x20]) == .challengeMismatch)
     }

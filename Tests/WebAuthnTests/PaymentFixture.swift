@@ -81,9 +81,11 @@ struct PaymentFixture {
             credentialID: authenticator.credentialID, key: authenticator.key.publicKey.spki,
             signCount: 0, backupEligible: false, userHandle: [])
         do {
-            _ = try CustomerProofVerifier(relyingParty: relyingParty, payments: payments,
-                algorithms: [.es256], attestation: .untrusting, devices: .unconfigured)
-                .verify(assertion, by: .passkey(stored), over: message)
+            _ = try CustomerProofVerifier(
+                relyingParty: relyingParty, payments: payments,
+                algorithms: [.es256], attestation: .untrusting, devices: .unconfigured
+            )
+            .verify(assertion, by: .passkey(stored), over: message)
             return nil
         } catch {
             return error

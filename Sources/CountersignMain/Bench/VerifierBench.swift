@@ -25,10 +25,11 @@ struct VerifierBench {
             }
         }
         let medians = times.map(Self.median)
-        print("CPU per verification, median of \(Self.rounds) rounds of \(Self.perRound):")
+        Console.out("CPU per verification, median of \(Self.rounds) rounds of \(Self.perRound):")
         for (work, time) in zip(works, medians) {
-            print("  \(padded(work.name, 44)) \(padded(fixed(time, 1), -6)) µs"
-                + "   ratio \(fixed(time / medians[0], 2))")
+            Console.out(
+                "  \(padded(work.name, 44)) \(padded(fixed(time, 1), -6)) µs"
+                    + "   ratio \(fixed(time / medians[0], 2))")
         }
     }
 

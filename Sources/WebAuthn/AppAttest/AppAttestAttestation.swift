@@ -36,6 +36,7 @@ package struct AppAttestAttestation: Sendable {
     ///   - clientData: Of which the app passed the SHA-256; see ``clientData(message:deviceKey:)``.
     ///   - at: When the certificates must be valid: they live for days.
     ///   - trust: Which app, which service, which root.
+    /// - Returns: What was believed.
     /// - Throws: ``AppAttestFailure``, the first that applies.
     package static func verify(
         _ statement: AppAttestStatement, clientData: Bytes, at: Instant, trust: AppAttestTrust

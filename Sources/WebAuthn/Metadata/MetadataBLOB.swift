@@ -49,6 +49,7 @@ package struct MetadataBLOB: Sendable {
     ///   - text: The file's content: a compact JWS.
     ///   - root: The one certificate that its chain must reach.
     ///   - at: When the certificates must be valid.
+    /// - Throws: ``Failure``.
     package init(_ text: String, root: Certificate, at: Instant) throws(Failure) {
         let payload = try Self.verified(text, root, at)
         guard let json = SignedJSON.decode(payload), case .integer(let number)? = json["no"],

@@ -34,7 +34,10 @@ import Testing
         #expect(believed.key == device.key.publicKey.spki)
         #expect(believed.facts["app_id"] == .string(TestAppAttest.appID))
         #expect(believed.facts["environment"] == "production")
-        #expect(believed.facts["not_proven"] == ["secure_enclave", "biometric_gate", "device_integrity"])
+        #expect(
+            believed.facts["not_proven"] == [
+                "secure_enclave", "biometric_gate", "device_integrity",
+            ])
     }
 
     @Test func `needs a chain that reaches the pinned root`() throws {
