@@ -13,12 +13,18 @@ struct BrowserWorld: Sendable {
     let backend: BankClient
 
     /// Runs a browser, and a bank whose passkeys belong to the page in it.
+    ///
+    /// - Parameters:
+    ///   - flags: Settings of the service beside its file's.
+    ///   - body: The test.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or why there is no bank or no browser.
     static func open<Result>(
-        _ body: (BrowserWorld) async throws -> Result
+        _ flags: [String] = [], _ body: (BrowserWorld) async throws -> Result
     ) async throws -> Result {
         try await Browser.run { browser in
             try await withBank(browser.site) { bank in
-                let instance = try await bank.serve()
+                let instance = try await bank.serve(flags)
                 try await browser.open(.bank)
                 return try await body(
                     BrowserWorld(
