@@ -6,6 +6,7 @@ extension Command {
         name: "serve", summary: "Run the service until SIGTERM, then let requests under way end",
         settings: [
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
+            "webauthn", "android", "apple",
             "payment", "development", "identity", "evidence", "core", "delivery",
             "device_requests", "limits", "failpoint",
         ],
