@@ -47,6 +47,37 @@ import Testing
         }
     }
 
+    /// What is leased and not told would wait until its lease runs out.
+    @Test func `what is claimed while others are being approved is told to whoever claimed it`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            try await world.policy(["{open_challenges_max}": "100"])
+            let customer = try await world.customer()
+            async let claims = inParallel(2) { _ in
+                var told = 0
+                while try await world.count(Self.waiting) > 0 {
+                    told += orders(try await world.queue.claim(limit: 3, lease: Seconds(600))).count
+                }
+                return told
+            }
+            _ = try await inParallel(40) { _ in
+                try await world.approve(try Fixtures.transfer("1.00"), customer)
+            }
+            try await world.test.sql("CREATE TABLE public.approved ()")
+            #expect(try await claims.reduce(0, +) == 40)
+            #expect(
+                try await world.count("SELECT sum(attempt) FROM countersign.execution_order") == 40)
+        }
+    }
+
+    /// Whether more may come, or something waits that nobody has claimed.
+    private static let waiting = """
+        SELECT count(*) FROM (SELECT 1 WHERE to_regclass('public.approved') IS NULL
+                              UNION ALL SELECT 1 FROM countersign.execution_order
+                                         WHERE attempt = 0) more
+        """
+
     @Test func `the order holds the signed bytes and the proof`() async throws {
         try await withClaim { _, customer, claim in
             guard case .order(let order) = claim.item,
