@@ -10,6 +10,18 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What `./countersign fuzz` builds with libFuzzer, which brings the `main` that it lacks; for every other
+/// build it is not there.
+let fuzzing: [Target] =
+    Context.environment["COUNTERSIGN_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "Fuzzing", dependencies: ["Countersign", "Crypto", "WebAuthn"],
+            path: "Tests/Fuzzing",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+    ]
+
 /// The graph of docs/architecture.md: one Swift target per C library, and the domain imports nothing.
 let package = Package(
     name: "countersign",
@@ -90,5 +102,5 @@ let package = Package(
             exclude: ["Peers/python"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
-    ]
+    ] + fuzzing
 )

@@ -1,7 +1,6 @@
 import Countersign
 import Crypto
 import Foundation
-import TestSupport
 
 @testable import WebAuthn
 

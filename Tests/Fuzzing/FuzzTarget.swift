@@ -1,6 +1,5 @@
 import Countersign
 import Crypto
-import TestSupport
 
 @testable import WebAuthn
 
