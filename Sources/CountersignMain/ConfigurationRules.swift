@@ -19,6 +19,9 @@ extension Configuration {
             throw ConfigurationError(
                 "android.package and android.certificates are set together or not at all")
         }
+        if apple.environment == .development, !development {
+            throw ConfigurationError("apple.environment = development is for development only")
+        }
         if android.package == nil, android.revocationList != nil {
             throw ConfigurationError("android.revocation_list needs android.package")
         }

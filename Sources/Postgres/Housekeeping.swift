@@ -134,7 +134,7 @@ private struct DueAction: Sendable {
 
     /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
     private static func refusal(_ row: Row) throws(PostgresError) -> String? {
-        if try row["credential_is_gone"] { return "credential_revoked" }
+        if let end: String = try row["credential_end"] { return "credential_\(end)" }
         if try row["payee_is_gone"] { return "payee_removed" }
         return nil
     }

@@ -82,6 +82,10 @@ extension DeviceAttestationPolicy.Android {
     fileprivate func judge(
         _ offered: DeviceAttestation, of key: P256PublicKey, message: Bytes, at: Instant
     ) throws(AttestationFailure) -> Attestation {
+        // Before the list of revocations is read, which is the costly part.
+        guard !offered.certificates.isEmpty,
+            offered.certificates.allSatisfy({ (try? Certificate(der: $0)) != nil })
+        else { throw AttestationFailure("android_malformed") }
         let believed: AndroidKeyAttestation
         do throws(AndroidAttestationFailure) {
             believed = try AndroidKeyAttestation.verify(

@@ -49,6 +49,7 @@ import Testing
         (change { $0.core.url = nil }, "core.url"),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
+        (change { $0.apple.environment = .development }, "apple.environment"),
         (change { $0.android.certificates = ["ab"] }, "android.package"),
         (change { $0.android.revocationList = FilePath(text: "l") }, "android.package"),
         (change { $0.webauthn.metadata = FilePath(text: "blob") }, "webauthn.metadata_root"),

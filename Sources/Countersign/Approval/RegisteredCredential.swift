@@ -75,3 +75,12 @@ extension VerifiedAssertion {
         }
     }
 }
+
+extension RegisteredCredential {
+    /// What a policy looks at in it.
+    package var traits: CredentialTraits {
+        let isBackupEligible =
+            if case .passkey(let passkey) = stored { passkey.backupEligible } else { false }
+        return CredentialTraits(kind: kind, profiles: profiles, isBackupEligible: isBackupEligible)
+    }
+}

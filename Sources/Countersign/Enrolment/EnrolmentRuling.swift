@@ -104,6 +104,8 @@ package enum AuthorizationFault: String, CaseIterable, Sendable {
     case missing = "authorization_missing"
     /// No such question of this enrolment, or it was answered, replaced or has expired.
     case challengeNotLive = "authorization_challenge_not_live"
+    /// The policy lets the new key approve what the vouching one may not.
+    case voucherNotAllowed = "authorization_voucher_not_allowed"
     /// The question was about another key.
     case keyMismatch = "authorization_key_mismatch"
     /// There is no key of an identity system to verify a token with.

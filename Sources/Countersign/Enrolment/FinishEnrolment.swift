@@ -56,7 +56,8 @@ extension EnrolCredential {
                 throw .attestation(.policyNotMet)
             }
             let vouching = try vouch(
-                command.authorization, for: sha256(registration.publicKey), context)
+                command.authorization, for: sha256(registration.publicKey), registration.traits,
+                context)
             return .enrol(
                 NewCredential(
                     recorded: record(registration, context), registration: registration,

@@ -4,11 +4,13 @@ extension EnrolCredential {
     /// - Parameters:
     ///   - authorization: What came with the request.
     ///   - key: SHA-256 of the new key as DER SubjectPublicKeyInfo.
+    ///   - traits: What the policy looks at in the new key.
     ///   - context: What was read.
     /// - Returns: Who vouches.
     /// - Throws: ``EnrolmentFault``; only `assertion` is an attempt that counts.
     func vouch(
-        _ authorization: EnrolmentAuthorization, for key: Digest, _ context: EnrolmentContext
+        _ authorization: EnrolmentAuthorization, for key: Digest, _ traits: CredentialTraits,
+        _ context: EnrolmentContext
     ) throws(EnrolmentFault) -> Vouching {
         switch authorization {
         case .none:
@@ -24,7 +26,12 @@ extension EnrolCredential {
             if let fault = token.fault(in: context, key: key) { throw .authorization(fault) }
             return .token(token)
         case .assertion(_, let assertion):
-            return .credential(try vouch(with: assertion, for: key, context))
+            let vouching = try vouch(with: assertion, for: key, context)
+            // Only after the proof, so that nobody learns of a policy without a key.
+            guard context.policy.rules.mayVouch(vouching.credential.traits, for: traits) else {
+                throw .authorization(.voucherNotAllowed)
+            }
+            return .credential(vouching)
         }
     }
 

@@ -62,15 +62,35 @@ extension PolicyRules {
 
     /// Whether there is any action at all that such a credential could approve.
     package func mayApproveSomething(_ credential: CredentialTraits) -> Bool {
-        ActionKind.allCases.contains { kind in
-            let suffices =
-                switch self.backupEligible[kind] ?? .allowed {
-                case .allowed: true
-                case .refused: false
-                case .upTo(let maxima): maxima.values.contains { $0.minorUnits > 0 }
-                }
-            return demand(for: kind, backupEligible: suffices).isMet(by: credential)
+        ActionKind.allCases.contains { leastDemand(for: $0).isMet(by: credential) }
+    }
+
+    /// Whether a credential may vouch for a new one: whatever the new one could approve, it can itself.
+    ///
+    /// Otherwise a key that the policy trusts with little could bring in one that it trusts with all.
+    package func mayVouch(_ voucher: CredentialTraits, for new: CredentialTraits) -> Bool {
+        ActionKind.allCases.allSatisfy { kind in
+            [leastDemand(for: kind), greatestDemand(for: kind)].allSatisfy {
+                !$0.isMet(by: new) || $0.isMet(by: voucher)
+            }
         }
+    }
+
+    /// What the easiest action of the kind asks for.
+    private func leastDemand(for kind: ActionKind) -> CredentialDemand {
+        let suffices =
+            switch self.backupEligible[kind] ?? .allowed {
+            case .allowed: true
+            case .refused: false
+            case .upTo(let maxima): maxima.values.contains { $0.minorUnits > 0 }
+            }
+        return demand(for: kind, backupEligible: suffices)
+    }
+
+    /// What every action of the kind is content with.
+    private func greatestDemand(for kind: ActionKind) -> CredentialDemand {
+        let suffices = if case .allowed = self.backupEligible[kind] ?? .allowed { true } else { false }
+        return demand(for: kind, backupEligible: suffices)
     }
 
     /// Whether an attestation decides about anything: then new passkeys are asked for one.

@@ -103,6 +103,13 @@ extension JSON: Decodable {
     }
 
     package init(from decoder: any Decoder) throws {
+        // Texts first: they are the most, and each kind that is tried in vain throws an error.
+        if let single = try? decoder.singleValueContainer(),
+            let value = try? single.decode(String.self)
+        {
+            self = .string(value)
+            return
+        }
         if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
             self = .object(
@@ -122,8 +129,6 @@ extension JSON: Decodable {
             self = .bool(value)
         } else if let value = try? single.decode(Int64.self) {
             self = .integer(value)
-        } else if let value = try? single.decode(String.self) {
-            self = .string(value)
         } else {
             _ = try single.decode(Double.self)
             self = .fraction

@@ -22,8 +22,17 @@ import Countersign
 
     deinit { unsafe X509_free(pointer) }
 
-    /// 1, 2 or 3. Source: RFC 5280 §4.1.2.1.
-    var version: Int { Int(unsafe X509_get_version(pointer)) + 1 }
+    /// 1, 2 or 3; 0 for what is none of them. Source: RFC 5280 §4.1.2.1.
+    ///
+    /// OpenSSL gives whatever number the certificate has, up to the largest there is.
+    var version: Int {
+        switch unsafe X509_get_version(pointer) {
+        case 0: 1
+        case 1: 2
+        case 2: 3
+        default: 0
+        }
+    }
 
     /// The serial number in lower-case hexadecimal without leading zeros.
     var serial: String {

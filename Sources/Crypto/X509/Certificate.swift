@@ -120,6 +120,11 @@ package struct Certificate: Sendable {
     /// Whether the key of `issuer` made the signature; names and dates are not looked at.
     package func isSigned(by issuer: Certificate) -> Bool { handle.isSigned(by: issuer.handle) }
 
+    /// Whether `issuer` is named as the issuer and its key made the signature; dates are not looked at.
+    package func isIssued(by issuer: Certificate) -> Bool {
+        handle.names(asIssuer: issuer.handle) && isSigned(by: issuer)
+    }
+
     /// Whether this is `other` or another edition of it: the same name and key, signed by that key.
     ///
     /// Without its signature anybody could write a certificate of a root's name and public key.

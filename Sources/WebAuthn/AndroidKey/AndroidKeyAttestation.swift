@@ -65,6 +65,7 @@ package struct AndroidKeyAttestation: Sendable {
     private static func validate(
         _ chain: CertificateChain, at now: Instant, _ trust: AndroidTrust
     ) throws(AndroidAttestationFailure) -> Certificate {
+        guard endsAtRoot(chain, trust.roots) else { throw failure(of: .untrusted, chain) }
         let root: Certificate
         do {
             root = try chain.validate(rules(for: chain, roots: trust.roots), at: now)
@@ -75,6 +76,13 @@ package struct AndroidKeyAttestation: Sendable {
         let below = chain.certificates.prefix { !$0.isEdition(of: root) }
         guard below.count >= 2 else { throw .chainTooShort }
         return root
+    }
+
+    /// Whether the last certificate is a pinned root or was issued by one, so that nothing was sent above
+    /// what is judged: whatever stands there is a stranger's word, and must not choose how dates count.
+    private static func endsAtRoot(_ chain: CertificateChain, _ roots: [Certificate]) -> Bool {
+        guard let last = chain.certificates.last else { return false }
+        return roots.contains { last.isEdition(of: $0) || last.isIssued(by: $0) }
     }
 
     /// AK-04. The leaf's dates are the device's own words (often 1970), and the pinned root's editions
@@ -92,6 +100,7 @@ package struct AndroidKeyAttestation: Sendable {
     /// the root issued then has a serial number in its subject. Remotely provisioned chains have
     /// certificates of weeks, whose expiry counts; so it does for what is neither.
     private static func isFactoryProvisioned(_ chain: CertificateChain) -> Bool {
+        // The chain ends at a root, so this is the one that the root issued.
         guard let top = chain.certificates.last(where: { !$0.isSelfIssued }), top != chain.leaf
         else { return false }
         return !top.subject.values(.serialNumber).isEmpty

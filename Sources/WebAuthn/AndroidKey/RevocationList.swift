@@ -23,7 +23,9 @@ package struct RevocationList: Sendable {
     /// Every entry revokes: REVOKED and SUSPENDED both, and a status that this version does not know.
     package init(json bytes: Bytes, fetchedAt: Instant) throws(Failure) {
         guard bytes.count <= Self.bytesMax,
-            case .object(let entries)? = SignedJSON.decode(bytes)?["entries"]
+            case .object(let entries)? = SignedJSON.decode(bytes)?["entries"],
+            // Google's list is never empty; one that is would let everything pass.
+            !entries.isEmpty
         else { throw .malformed }
         var serials: Set<String> = []
         for entry in entries {

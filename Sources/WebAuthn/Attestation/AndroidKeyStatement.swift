@@ -30,7 +30,9 @@ enum AndroidKeyStatement {
         }
         return AttestationProof(
             type: .basic, chain: chain, facts: [.init("android_key", description.facts)],
-            isHardwareBacked: isHardwareBacked(description))
+            // Neither Google's revocation list nor the state of the device is asked here, so no profile is
+            // given: a bank that wants attested Android keys enrols them as device keys.
+            isHardwareBacked: false)
     }
 
     /// Whether the lists together say that the key was made where it is, and may sign and nothing else.
@@ -42,11 +44,5 @@ enum AndroidKeyStatement {
         let purposes = lists.compactMap { $0.integers(.purpose) }
         return !origins.isEmpty && origins.allSatisfy { $0 == KeyMint.Origin.generated }
             && !purposes.isEmpty && purposes.allSatisfy { $0 == [KeyMint.Purpose.sign] }
-    }
-
-    private static func isHardwareBacked(_ description: KeyDescription) -> Bool {
-        description.attestationSecurityLevel > .software
-            && description.keyMintSecurityLevel > .software
-            && isGeneratedToSign([description.hardwareEnforced])
     }
 }

@@ -3,7 +3,8 @@ import Crypto
 
 /// The format `fido-u2f`. Source: WebAuthn L3 §8.6, in its order.
 ///
-/// Such authenticators verify no user, so the service's own policy never takes one.
+/// What is signed covers neither the model nor the flags, so the statement vouches for the key alone: it
+/// never gives a profile, whoever's certificate it leads to.
 enum FidoU2FAttestation {
     static func verify(
         _ statement: CBOR, of claim: AttestationClaim
@@ -25,6 +26,6 @@ enum FidoU2FAttestation {
         guard attesting.isValid(signature: signature, for: message) else {
             throw .attestationSignatureInvalid
         }
-        return AttestationProof(type: .basic, chain: chain)
+        return AttestationProof(type: .basic, chain: chain, isHardwareBacked: false)
     }
 }

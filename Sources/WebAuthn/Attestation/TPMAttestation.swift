@@ -33,7 +33,8 @@ enum TPMAttestation {
         try AttestationStatement.verifyModel(in: chain.leaf, is: claim.credential.model)
         return AttestationProof(
             type: .attestationCA, chain: chain,
-            facts: [.init("tpm", facts(module, area))])
+            facts: [.init("tpm", facts(module, area))],
+            isHardwareBacked: area.isMadeInside)
     }
 
     /// §8.3.1: version 3, no subject, the module named in the alternative name, its usage, no CA.

@@ -7,6 +7,9 @@ struct TPMPublicArea {
     let encoded: Bytes
     /// TPMA_OBJECT. Part 2 §8.3.
     let attributes: UInt32
+    /// Whether the key was made in this TPM and cannot leave it: fixedTPM, fixedParent and
+    /// sensitiveDataOrigin. Source: TPM 2.0 Part 2 §8.3.2.
+    var isMadeInside: Bool { attributes & 0x32 == 0x32 }
     let publicKey: PublicKey
     private let nameAlgorithm: HashAlgorithm
     private let nameAlgorithmNumber: UInt16
