@@ -14,6 +14,11 @@ private final class Folder {
     init() throws { try makeFolder("") }
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// A method, so that the folder lives as long as it is read.
+    func anchors() throws(ConfigurationError) -> [AttestationAnchor] {
+        try AnchorFolder(path).anchors()
+    }
+
     func makeFolder(_ name: String) throws {
         try FileManager.default.createDirectory(
             atPath: "\(path)/\(name)", withIntermediateDirectories: true)
@@ -42,7 +47,7 @@ private func pem(_ certificate: Certificate) -> String {
         let folder = try Folder()
         try prepare(folder)
         do throws(ConfigurationError) {
-            _ = try AnchorFolder(folder.path).anchors()
+            _ = try folder.anchors()
             return nil
         } catch {
             // It may be a log's line: neither content nor the place where the folder is.
@@ -60,7 +65,7 @@ private func pem(_ certificate: Certificate) -> String {
         try folder.write(".hidden", "of an editor".utf8)
         try folder.write("packed/.hidden", "of an editor".utf8)
         let model = try #require(AAGUID(text: Self.model))
-        let anchors = try AnchorFolder(folder.path).anchors()
+        let anchors = try folder.anchors()
         #expect(anchors.count == 4)
         #expect(
             Set(anchors) == [
@@ -72,7 +77,8 @@ private func pem(_ certificate: Certificate) -> String {
     }
 
     @Test func `may be empty, and then nobody is trusted`() throws {
-        #expect(try AnchorFolder(try Folder().path).anchors().isEmpty)
+        let folder = try Folder()
+        #expect(try folder.anchors().isEmpty)
     }
 
     @Test(arguments: ["README.pem", "packet", "none", "Packed"])
