@@ -129,51 +129,61 @@ struct AnchorFolder {
     ///   that never works.
     func anchors() throws(ConfigurationError) -> [AttestationAnchor] {
         var anchors: [AttestationAnchor] = []
-        for name in try Self.list(path) {
+        for name in try list(nil) {
             guard let format = AttestationFormat(rawValue: name), format != .noAttestation else {
                 throw Self.refusal("\(name) is no attestation format with certificates")
             }
-            for entry in try Self.list("\(path)/\(name)") {
-                let place = "\(path)/\(name)/\(entry)"
-                if entry.hasSuffix(".pem") {
-                    anchors += try Self.read(place, format, nil)
+            for entry in try list(name) {
+                let place = "\(name)/\(entry)"
+                if Self.isPEM(entry) {
+                    anchors += try read(place, format, nil)
                     continue
                 }
                 guard let model = AAGUID(text: entry) else {
-                    throw Self.refusal("\(name)/\(entry) is neither a .pem file nor an AAGUID")
+                    throw Self.refusal("\(place) is neither a .pem file nor an AAGUID")
                 }
-                for file in try Self.list(place) {
-                    anchors += try Self.read("\(place)/\(file)", format, model)
+                for file in try list(place) {
+                    guard Self.isPEM(file) else {
+                        throw Self.refusal("\(place)/\(file) is no .pem file")
+                    }
+                    anchors += try read("\(place)/\(file)", format, model)
                 }
             }
         }
         return anchors
     }
 
-    private static func list(_ path: String) throws(ConfigurationError) -> [String] {
+    private static func isPEM(_ name: String) -> Bool { name.hasSuffix(".pem") }
+
+    /// The names in a folder below; `nil` for the folder of the setting.
+    private func list(_ name: String?) throws(ConfigurationError) -> [String] {
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
+            return try FileManager.default
+                .contentsOfDirectory(atPath: name.map { "\(path)/\($0)" } ?? path)
                 .filter { !$0.hasPrefix(".") }.sorted()
         } catch {
-            throw refusal("a folder cannot be read")
+            throw Self.refusal("\(name ?? "it") cannot be read as a folder")
         }
     }
 
-    private static func read(
-        _ path: String, _ format: AttestationFormat, _ model: AAGUID?
+    private func read(
+        _ name: String, _ format: AttestationFormat, _ model: AAGUID?
     ) throws(ConfigurationError) -> [AttestationAnchor] {
-        let name = path.split(separator: "/").suffix(2).joined(separator: "/")
+        let text: String
         do {
-            let certificates = try Certificate.all(
-                pem: try String(contentsOfFile: path, encoding: .utf8))
-            guard !certificates.isEmpty else { throw refusal("\(name) holds no certificate") }
-            return certificates.map {
-                AttestationAnchor($0, format: format, model: model, until: nil)
-            }
-        } catch let error as ConfigurationError {
-            throw error
+            text = try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
         } catch {
-            throw refusal("\(name) is no PEM of certificates")
+            throw Self.refusal("\(name) cannot be read as text")
+        }
+        let certificates: [Certificate]
+        do throws(CertificateError) {
+            certificates = try Certificate.all(pem: text)
+        } catch {
+            throw Self.refusal("\(name) is no PEM of certificates")
+        }
+        guard !certificates.isEmpty else { throw Self.refusal("\(name) holds no certificate") }
+        return certificates.map {
+            AttestationAnchor($0, format: format, model: model, until: nil)
         }
     }
 
