@@ -104,6 +104,11 @@ import Testing
         finish.answer = TrustingVerifier.good
         finish.attestation = Attestation(
             verdict: .basic, format: "app-attest", profiles: [.appAttest])
+        // Nor may a key bring in one that may do more than itself.
+        let escalated = try finish.store()
+        #expect(try await finish.finish(escalated).refusal == .notAuthorized)
+        #expect(escalated.now.spent.map(\.fault) == [.authorization(.voucherNotAllowed)])
+        finish.voucherProfiles = [.appAttest]
         let credential = try #require(try await finish.finish(try finish.store()).credential)
         #expect(credential.assurance == .appAttestBound && credential.signatureFormat == .der)
         // One kind of action that needs nothing is enough.

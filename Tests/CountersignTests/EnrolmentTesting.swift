@@ -173,6 +173,7 @@ struct FinishCase {
     var policy: Policy?
     var attestation = Attestation.absent
     var voucherFailures = 0
+    var voucherProfiles: [AttestationProfile] = []
 
     func context() throws -> EnrolmentContext {
         let customer = try CustomerID("c-1001")
@@ -199,7 +200,7 @@ struct FinishCase {
             voucher: RegisteredCredential(
                 id: Self.voucherID, kind: .deviceKey, isActive: voucherIsActive,
                 stored: .deviceKey(StoredDeviceKey(id: Self.voucherID, key: [])), publicKey: [],
-                createdAt: Fixtures.at, failures: voucherFailures, openQuestions: Self.open,
+                createdAt: Fixtures.at, profiles: voucherProfiles, failures: voucherFailures, openQuestions: Self.open,
                 evidenceID: Fixtures.id(6)),
             voucherHead: ChainHead(length: 1, leafHash: nil), possession: possession, passkeys: [])
     }

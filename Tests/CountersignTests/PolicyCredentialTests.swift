@@ -166,4 +166,25 @@ import Testing
             refusal { () throws(InvalidValue) in try Fixtures.policy(setting: member, to: value) }
                 == code)
     }
+
+    @Test func `a credential vouches for nothing that it may not do itself`() throws {
+        let rules = try Fixtures.policy(
+            setting: "required_attestation", to: ["transfer": ["app-attest"]]
+        ).rules
+        let plain = CredentialTraits(kind: .deviceKey, profiles: [], isBackupEligible: false)
+        let attested = CredentialTraits(
+            kind: .deviceKey, profiles: [.appAttest], isBackupEligible: false)
+        #expect(rules.mayVouch(attested, for: plain))
+        #expect(rules.mayVouch(plain, for: plain))
+        #expect(rules.mayVouch(attested, for: attested))
+        #expect(!rules.mayVouch(plain, for: attested))
+        let synced = CredentialTraits(kind: .passkey, profiles: [], isBackupEligible: true)
+        let limited = try Fixtures.policy(
+            setting: "backup_eligible",
+            to: ["transfer": ["allowed": .bool(true), "max": ["EUR": "100.00"]]]
+        ).rules
+        // A passkey that suffices up to an amount brings in none that suffices beyond it.
+        #expect(!limited.mayVouch(synced, for: plain))
+        #expect(limited.mayVouch(plain, for: synced))
+    }
 }

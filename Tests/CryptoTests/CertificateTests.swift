@@ -6,6 +6,18 @@ import Testing
 @Suite struct `A certificate` {
     private let key = Result { try P256PrivateKey.generate() }
 
+    /// OpenSSL reads any number as the version, up to the largest there is.
+    @Test(arguments: [Int64.min, .max, 0, -1, 4])
+    func `of a version that does not exist is none`(version: Int64) throws {
+        let key = try key.get()
+        var draft = TestCertificate(
+            subject: TestCertificate.name("Subject"), issuer: TestCertificate.name("Issuer"),
+            spki: key.publicKey.spki)
+        draft.version = version
+        let der = try draft.signed(by: key)
+        #expect(throws: CertificateError.malformed) { _ = try Certificate(der: der) }
+    }
+
     @Test func `says what its issuer wrote`() throws {
         let key = try key.get()
         var draft = TestCertificate(

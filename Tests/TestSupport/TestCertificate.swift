@@ -29,7 +29,7 @@ package struct TestCertificate {
         let algorithm = DER.sequence(DER.oid("1.2.840.10045.4.3.2"))
         let body = DER.sequence(
             [
-                DER.explicit(0, DER.integer(version - 1)), DER.integer(serial), algorithm,
+                DER.explicit(0, DER.integer(version &- 1)), DER.integer(serial), algorithm,
                 Self.encode(issuer), DER.sequence(DER.time(notBefore), DER.time(notAfter)),
                 Self.encode(subject), spki,
             ] + (extensions.isEmpty ? [] : [DER.explicit(3, DER.sequence(extensions))]))

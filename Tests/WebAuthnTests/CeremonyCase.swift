@@ -73,7 +73,8 @@ struct CeremonyCase {
         {
             return "attestation \(made.attestationType)"
         }
-        let isTrusted = made.attestation.profiles == [.fidoTrusted]
+        let isTrusted = [.basic, .attestationCA, .anonymizationCA].contains(
+            made.attestation.verdict)
         return isTrusted == (policy.attestation.trust == .required) ? nil : "trusted \(isTrusted)"
     }
 

@@ -64,7 +64,7 @@ import WebAuthn
         #expect(throws: VerificationFailure.paymentPayeeMismatch) {
             _ = try PaymentCeremony.verify(
                 assertion, challenge: Self.challenge, confirming: transfer, credential: stored,
-                party: party, policy: .service, keys: PasskeyKeys(keysMax: 1))
+                party: party, policy: .service, keys: PasskeyKeys(keysMax: 2))
         }
     }
 

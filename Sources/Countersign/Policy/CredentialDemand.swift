@@ -89,7 +89,8 @@ extension PolicyRules {
 
     /// What every action of the kind is content with.
     private func greatestDemand(for kind: ActionKind) -> CredentialDemand {
-        let suffices = if case .allowed = self.backupEligible[kind] ?? .allowed { true } else { false }
+        let rule = self.backupEligible[kind] ?? .allowed
+        let suffices = if case .allowed = rule { true } else { false }
         return demand(for: kind, backupEligible: suffices)
     }
 

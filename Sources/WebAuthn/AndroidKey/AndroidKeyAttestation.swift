@@ -65,13 +65,13 @@ package struct AndroidKeyAttestation: Sendable {
     private static func validate(
         _ chain: CertificateChain, at now: Instant, _ trust: AndroidTrust
     ) throws(AndroidAttestationFailure) -> Certificate {
-        guard endsAtRoot(chain, trust.roots) else { throw failure(of: .untrusted, chain) }
         let root: Certificate
         do {
             root = try chain.validate(rules(for: chain, roots: trust.roots), at: now)
         } catch {
             throw failure(of: error, chain)
         }
+        guard endsAtRoot(chain, trust.roots) else { throw .rootUntrusted }
         // AK-01: leaf, attestation key, root at least. A root that was not sent counts, once.
         let below = chain.certificates.prefix { !$0.isEdition(of: root) }
         guard below.count >= 2 else { throw .chainTooShort }

@@ -127,11 +127,13 @@ package struct MetadataBLOB: Sendable {
         }
     }
 
-    /// `nil` for a model without an AAGUID, or with a report that speaks against it.
+    /// `nil` for a model without an AAGUID or a statement, or with a report that speaks against it.
     private static func model(_ entry: JSON) throws(Failure) -> Model? {
-        guard let text = entry["aaguid"]?.text else { return nil }
+        guard let text = entry["aaguid"]?.text, let statement = entry["metadataStatement"] else {
+            return nil
+        }
         guard let aaguid = AAGUID(text: text), case .array(let reports)? = entry["statusReports"],
-            case .array(let roots)? = entry["metadataStatement"]?["attestationRootCertificates"]
+            case .array(let roots)? = statement["attestationRootCertificates"]
         else { throw .payload }
         let isDamned = reports.contains { report in
             report["status"]?.text.map(damning.contains) ?? true

@@ -115,6 +115,24 @@ import WebAuthn
         }
     }
 
+    /// A certificate of the root's name and key, signed by a stranger, continues any chain; a serial number
+    /// above it would make a remotely provisioned chain look like one of the factory, which does not age.
+    @Test func `may have nothing above its root (AK-02, AK-04)`() throws {
+        let last = SyntheticPhone.now
+        let phone = try SyntheticPhone(isFactory: false) { $0.notAfter = last }
+        let stranger = try TestAuthority("Stranger", serialNumber: "1", below: try TestAuthority())
+        var twin = TestCertificate(
+            subject: phone.root.subject, issuer: stranger.subject,
+            spki: phone.root.key.publicKey.spki)
+        twin.extensions = [TestCertificate.authority()]
+        let above = [try twin.signed(by: stranger.key), stranger.certificate.der]
+        let good = try phone.certificates()
+        for chain in [good.dropLast() + above, good + above, good.dropLast() + [above[0]]] {
+            #expect(throws: Failure.rootUntrusted) { try phone.verify(chain, at: last) }
+            #expect(throws: Failure.self) { try phone.verify(chain, at: last + Seconds(1)) }
+        }
+    }
+
     @Test func `whose leaf signs on is an attack (AK-05)`() throws {
         let phone = try SyntheticPhone()
         var certificates = try phone.certificates {

@@ -157,11 +157,13 @@ import Testing
         let statement: JSON = ["attestationRootCertificates": []]
         let good: JSON = ["aaguid": id, "statusReports": [], "metadataStatement": statement]
         #expect(try refusal(try changed { $0.entries = [good] }) == nil)
+        // Without a statement there is nobody to trust.
+        let bare: JSON = ["aaguid": id, "statusReports": []]
+        #expect(try refusal(try changed { $0.entries = [good, bare] }) == nil)
         for entry: JSON in [
             ["aaguid": "no model", "statusReports": [], "metadataStatement": statement],
             ["aaguid": id, "metadataStatement": statement],
             ["aaguid": id, "statusReports": [:], "metadataStatement": statement],
-            ["aaguid": id, "statusReports": []],
             ["aaguid": id, "statusReports": [], "metadataStatement": [:]],
         ] {
             #expect(try refusal(try changed { $0.entries = [good, entry] }) == .payload)
