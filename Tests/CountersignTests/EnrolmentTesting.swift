@@ -200,7 +200,8 @@ struct FinishCase {
             voucher: RegisteredCredential(
                 id: Self.voucherID, kind: .deviceKey, isActive: voucherIsActive,
                 stored: .deviceKey(StoredDeviceKey(id: Self.voucherID, key: [])), publicKey: [],
-                createdAt: Fixtures.at, profiles: voucherProfiles, failures: voucherFailures, openQuestions: Self.open,
+                createdAt: Fixtures.at, profiles: voucherProfiles, failures: voucherFailures,
+                openQuestions: Self.open,
                 evidenceID: Fixtures.id(6)),
             voucherHead: ChainHead(length: 1, leafHash: nil), possession: possession, passkeys: [])
     }
