@@ -104,7 +104,7 @@ struct Setting: Sendable {
         Setting(
             "webauthn.attestation_anchors", \.webauthn.attestationAnchors, .file,
             "a folder of PEM certificates that passkeys' attestations may lead to: FORMAT/*.pem, or "
-                + "FORMAT/AAGUID/*.pem for one model; read at start and at SIGHUP"),
+                + "FORMAT/AAGUID/*.pem for one model; read at start"),
         Setting(
             "webauthn.metadata", \.webauthn.metadata, .file,
             "the FIDO Metadata Service's BLOB; its models are trusted until its next update is due"),

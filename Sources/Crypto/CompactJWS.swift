@@ -81,21 +81,40 @@ package enum CompactJWS {
     /// check.
     package static func verify(_ text: String, key: IdentityKey) throws(Failure) -> Bytes {
         guard text.utf8.count <= unitsMax else { throw .tooLong }
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-            .map { String(decoding: $0, as: UTF8.self) }
-        guard parts.count == 3, let headerBytes = Base64.decodeURL(parts[0]),
-            let payload = Base64.decodeURL(parts[1]), let signature = Base64.decodeURL(parts[2]),
-            let header = SignedJSON.decode(headerBytes), case .object = header
-        else { throw .malformed }
-        guard let algorithm = header["alg"]?.text,
+        guard let parts = Parts(text) else { throw .malformed }
+        guard let algorithm = parts.header["alg"]?.text,
             algorithm.utf8.elementsEqual(key.algorithm.utf8)
         else { throw .algorithm }
-        guard header["crit"] == nil else { throw .critical }
-        guard key.isValid(signature, for: Bytes("\(parts[0]).\(parts[1])".utf8)) else {
-            throw .signature
+        guard parts.header["crit"] == nil else { throw .critical }
+        guard key.isValid(parts.signature, for: parts.signed) else { throw .signature }
+        guard case .object? = SignedJSON.decode(parts.payload) else { throw .malformed }
+        return parts.payload
+    }
+
+    /// A token taken apart; nothing of it is believed yet.
+    package struct Parts: Sendable {
+        /// A JSON object without repeated names.
+        package let header: JSON
+        package let payload: Bytes
+        package let signature: Bytes
+        /// What the signature is over. Source: RFC 7515 §5.2 step 8.
+        package let signed: Bytes
+
+        /// Takes three parts of strict base64url, of which the first is a header; else `nil`. How long the
+        /// text may be is the caller's to bound.
+        package init?(_ text: String) {
+            let parts = text.utf8.split(
+                separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            guard parts.count == 3, let header = Base64.decodeURL(Substring(parts[0])),
+                let payload = Base64.decodeURL(Substring(parts[1])),
+                let signature = Base64.decodeURL(Substring(parts[2])),
+                let object = SignedJSON.decode(header), case .object = object
+            else { return nil }
+            self.header = object
+            self.payload = payload
+            self.signature = signature
+            signed = Bytes(parts[0]) + [UInt8(ascii: ".")] + Bytes(parts[1])
         }
-        guard case .object? = SignedJSON.decode(payload) else { throw .malformed }
-        return payload
     }
 
     /// A token over `payload`, for the demo and for tests.

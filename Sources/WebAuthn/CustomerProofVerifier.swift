@@ -50,20 +50,16 @@ package struct CustomerProofVerifier: AssertionVerifier {
             guard let payments, let signed = SignedMessage(decoding: message),
                 signed.decision == .approve, case .transfer(let transfer) = signed.content
             else { throw .paymentNotAllowed }
-            let verified = try PaymentCeremony.verify(
-                assertion, challenge: sha256(message).bytes, confirming: transfer,
-                credential: passkey, party: payments, policy: policy, keys: passkeyKeys)
-            return .passkey(
-                signCount: verified.signCount, backupEligible: verified.backupEligible,
-                backupState: verified.backupState)
+            return VerifiedAssertion(
+                try PaymentCeremony.verify(
+                    assertion, challenge: sha256(message).bytes, confirming: transfer,
+                    credential: passkey, party: payments, policy: policy, keys: passkeyKeys))
         case (.passkey(let assertion), .passkey(let passkey)):
             // The challenge that the customer's authenticator signs is the digest of the message.
-            let verified = try AssertionCeremony.verify(
-                assertion, challenge: sha256(message).bytes, credential: passkey,
-                relyingParty: relyingParty, policy: policy, keys: passkeyKeys)
-            return .passkey(
-                signCount: verified.signCount, backupEligible: verified.backupEligible,
-                backupState: verified.backupState)
+            return VerifiedAssertion(
+                try AssertionCeremony.verify(
+                    assertion, challenge: sha256(message).bytes, credential: passkey,
+                    relyingParty: relyingParty, policy: policy, keys: passkeyKeys))
         case (.deviceKey, .passkey), (.passkey, .deviceKey), (.payment, .deviceKey):
             throw .credentialType
         }
@@ -75,14 +71,7 @@ package struct CustomerProofVerifier: AssertionVerifier {
         of assertion: Bytes, _ stored: StoredAppAttest?, over message: Bytes
     ) throws(VerificationFailure) -> UInt32 {
         guard let stored, let appID = devices.appAttest?.appID else { throw .appAttestUnexpected }
-        let key: P256PublicKey
-        do {
-            key = try deviceKeys.key(of: stored.key) { (spki) throws(KeyError) in
-                try P256PublicKey(spki: spki)
-            }
-        } catch {
-            throw .storedKeyInvalid
-        }
+        let key = try deviceKeys.key(recorded: stored.key)
         do throws(AppAttestFailure) {
             return try AppAttestAssertion.verify(
                 assertion, clientData: message, key: key, counter: stored.counter, appID: appID)
@@ -94,5 +83,14 @@ package struct CustomerProofVerifier: AssertionVerifier {
             default: throw .appAttestMalformed
             }
         }
+    }
+}
+
+extension VerifiedAssertion {
+    /// What a passkey told, whichever ceremony believed it.
+    fileprivate init(_ verified: VerifiedPasskeyAssertion) {
+        self = .passkey(
+            signCount: verified.signCount, backupEligible: verified.backupEligible,
+            backupState: verified.backupState)
     }
 }

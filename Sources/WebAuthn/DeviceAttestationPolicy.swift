@@ -82,15 +82,13 @@ extension DeviceAttestationPolicy.Android {
     fileprivate func judge(
         _ offered: DeviceAttestation, of key: P256PublicKey, message: Bytes, at: Instant
     ) throws(AttestationFailure) -> Attestation {
-        // Before the list of revocations is read, which is the costly part.
-        guard !offered.certificates.isEmpty,
-            offered.certificates.allSatisfy({ (try? Certificate(der: $0)) != nil })
-        else { throw AttestationFailure("android_malformed") }
         let believed: AndroidKeyAttestation
         do throws(AndroidAttestationFailure) {
+            // Before the list of revocations is read, which is the costly part.
+            let chain = try AndroidKeyAttestation.parse(offered.certificates)
             believed = try AndroidKeyAttestation.verify(
-                certificates: offered.certificates, challenge: sha256(message).bytes,
-                key: key.spki, at: at, trust: trust())
+                chain: chain, challenge: sha256(message).bytes, key: key.spki, at: at,
+                trust: trust())
         } catch {
             throw AttestationFailure("android_\(error.rawValue)")
         }

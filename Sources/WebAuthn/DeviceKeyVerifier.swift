@@ -17,16 +17,22 @@ package enum DeviceKeyVerifier {
         signature: Bytes, in format: SignatureFormat, over message: Bytes, key: Bytes,
         keys: KeyCache<P256PublicKey> = KeyCache(keysMax: 2)
     ) throws(VerificationFailure) {
-        let publicKey: P256PublicKey
-        do {
-            publicKey = try keys.key(of: key) { (spki) throws(KeyError) in
-                try P256PublicKey(spki: spki)
-            }
-        } catch {
-            throw .storedKeyInvalid
-        }
-        guard publicKey.isValid(signature: signature, in: format, for: message) else {
+        guard try keys.key(recorded: key).isValid(signature: signature, in: format, for: message)
+        else {
             throw .signatureInvalid
+        }
+    }
+}
+
+extension KeyCache where Key == P256PublicKey {
+    /// The key of a record, from its SubjectPublicKeyInfo.
+    func key(recorded spki: Bytes) throws(VerificationFailure) -> P256PublicKey {
+        try key(of: spki) { (spki) throws(VerificationFailure) in
+            do {
+                return try P256PublicKey(spki: spki)
+            } catch {
+                throw .storedKeyInvalid
+            }
         }
     }
 }

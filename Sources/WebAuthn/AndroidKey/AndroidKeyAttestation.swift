@@ -28,7 +28,14 @@ package struct AndroidKeyAttestation: Sendable {
     package static func verify(
         certificates: [Bytes], challenge: Bytes, key: Bytes, at now: Instant, trust: AndroidTrust
     ) throws(AndroidAttestationFailure) -> AndroidKeyAttestation {
-        let chain = try parse(certificates)
+        try verify(
+            chain: try parse(certificates), challenge: challenge, key: key, at: now, trust: trust)
+    }
+
+    /// The same of certificates that were parsed.
+    static func verify(
+        chain: CertificateChain, challenge: Bytes, key: Bytes, at now: Instant, trust: AndroidTrust
+    ) throws(AndroidAttestationFailure) -> AndroidKeyAttestation {
         let root = try validate(chain, at: now, trust)
         try checkRevocations(chain, root, at: now, trust)
         let description = try describe(chain)
@@ -51,7 +58,8 @@ package struct AndroidKeyAttestation: Sendable {
         return try? KeyDescription(of: leaf)
     }
 
-    private static func parse(
+    /// Certificates in DER, the leaf first.
+    static func parse(
         _ certificates: [Bytes]
     ) throws(AndroidAttestationFailure) -> CertificateChain {
         do {

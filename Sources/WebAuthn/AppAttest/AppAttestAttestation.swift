@@ -17,8 +17,6 @@ package struct AppAttestAttestation: Sendable {
 
     /// The longest object that is read; real ones have about 6 KB, most of it the receipt.
     private static let bytesMax = 65_536
-    /// Source: Apple, "Validating apps that connect to your server", step 4.
-    private static let nonceExtension = "1.2.840.113635.100.8.2"
 
     /// The bytes whose SHA-256 the app passes to `attestKey` as the hash of its client data: the
     /// enrolment's message, and the DER of the device key that is enrolled with it.
@@ -84,17 +82,14 @@ package struct AppAttestAttestation: Sendable {
         }
     }
 
-    /// SEQUENCE { [1] EXPLICIT OCTET STRING }.
     private static func nonce(in certificate: Certificate) throws(AppAttestFailure) -> Bytes {
-        let extensions = certificate.extensions(nonceExtension)
-        guard extensions.count == 1 else { throw .nonceMismatch }
-        do {
-            var reader = try DERReader.only(extensions[0].value).sequence()
-            let nonce = try reader.next().explicit(1).octets()
-            try reader.end()
-            return nonce
+        do throws(AppleNonce.Failure) {
+            return try AppleNonce.read(from: certificate)
         } catch {
-            throw .certificateInvalid
+            switch error {
+            case .notOnce: throw .nonceMismatch
+            case .malformed: throw .certificateInvalid
+            }
         }
     }
 

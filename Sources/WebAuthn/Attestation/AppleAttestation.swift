@@ -3,8 +3,6 @@ import Crypto
 
 /// The format `apple`: a certificate made for this one key. Source: WebAuthn L3 §8.8 (WX-14).
 enum AppleAttestation {
-    private static let nonceExtension = "1.2.840.113635.100.8.2"
-
     static func verify(
         _ statement: CBOR, of claim: AttestationClaim
     ) throws(VerificationFailure) -> AttestationProof {
@@ -18,15 +16,9 @@ enum AppleAttestation {
         return AttestationProof(type: .anonymizationCA, chain: chain)
     }
 
-    /// The extension's content: SEQUENCE { [1] EXPLICIT OCTET STRING }.
     private static func nonce(in certificate: Certificate) throws(VerificationFailure) -> Bytes {
-        let extensions = certificate.extensions(nonceExtension)
-        guard extensions.count == 1 else { throw .attestationCertificateInvalid }
         do {
-            var reader = try DERReader.only(extensions[0].value).sequence()
-            let nonce = try reader.next().explicit(1).octets()
-            try reader.end()
-            return nonce
+            return try AppleNonce.read(from: certificate)
         } catch {
             throw .attestationCertificateInvalid
         }

@@ -78,12 +78,9 @@ package struct MetadataBLOB: Sendable {
     private static func verified(
         _ text: String, _ root: Certificate, _ at: Instant
     ) throws(Failure) -> Bytes {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= unitsMax, parts.count == 3,
-            let header = Base64.decodeURL(Substring(parts[0])).flatMap(SignedJSON.decode),
-            let payload = Base64.decodeURL(Substring(parts[1])),
-            let signature = Base64.decodeURL(Substring(parts[2])), header["crit"] == nil,
-            case .array(let encoded)? = header["x5c"], !encoded.isEmpty
+        guard text.utf8.count <= unitsMax, let parts = CompactJWS.Parts(text),
+            parts.header["crit"] == nil, case .array(let encoded)? = parts.header["x5c"],
+            !encoded.isEmpty
         else { throw .malformed }
         var certificates: [Bytes] = []
         for one in encoded {
@@ -92,12 +89,13 @@ package struct MetadataBLOB: Sendable {
         }
         let leaf = try leaf(of: certificates, root, at)
         // The key decides the algorithm; the header only has to agree.
-        guard let key = leaf.publicKey, let algorithm = header["alg"]?.text else {
+        guard let key = leaf.publicKey, let algorithm = parts.header["alg"]?.text else {
             throw .malformed
         }
-        let signed = Bytes(parts[0]) + [UInt8(ascii: ".")] + Bytes(parts[1])
-        guard isValid(signature, for: signed, by: key, algorithm) else { throw .signature }
-        return payload
+        guard isValid(parts.signature, for: parts.signed, by: key, algorithm) else {
+            throw .signature
+        }
+        return parts.payload
     }
 
     /// In the two algorithms that the service has used. Source: RFC 7518 §3.3, §3.4.
