@@ -21,6 +21,7 @@ package struct ReadableCopy: Sendable {
                     "old_value_digest": .optional(change.oldValueDigest?.hex),
                     "new_value": .string(change.newValue.text),
                 ]
+            case .limitChange: content.json
             }
     }
 

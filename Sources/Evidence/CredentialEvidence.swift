@@ -191,17 +191,6 @@ extension RegisteredCredential {
     }
 }
 
-extension CredentialDemand {
-    /// What would have done.
-    var members: [JSON.Member] {
-        [
-            .init("allowed", .array(kinds.map { .string($0.rawValue) })),
-            .init("profiles", profiles.json),
-            .init("backup_eligible", .bool(backupEligible)),
-        ]
-    }
-}
-
 extension OfferedCredential {
     /// The key and the proof as they came.
     package var evidence: JSON {

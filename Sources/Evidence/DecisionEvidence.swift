@@ -7,18 +7,11 @@ package enum DecisionEvidence {
         _ signed: SignedRuling, _ allowance: Allowance, on context: DecisionContext
     ) -> [EvidenceDraft] {
         let id = context.action.id
-        var verdict: [JSON.Member] = [
-            .init("outcome", "allowed"), .init("hold", allowance.hold?.json ?? .null),
-            .init("reservations", .array(allowance.reservations.map(\.json))),
-        ]
-        if let until = allowance.contactHoldUntil {
-            verdict.append(.init("contact_hold_until", .string(until.text)))
-        }
         var drafts = [
             EvidenceDraft(
                 .actionApproved, action: id, credential: signed.credential.id,
                 policy: context.policy.digest, outcome: "approved",
-                body: body(signed, context, verdict: .object(verdict)))
+                body: body(signed, context, verdict: .allowed(allowance)))
         ]
         if let hold = allowance.hold {
             drafts.append(
@@ -67,7 +60,7 @@ package enum DecisionEvidence {
             EvidenceDraft(
                 .actionRefused, action: context.action.id, credential: signed.credential.id,
                 policy: context.policy.digest, outcome: refusal.word,
-                body: body(signed, context, verdict: refusal.json))
+                body: body(signed, context, verdict: .refused(refusal)))
         ] + signed.consequences
     }
 
@@ -123,7 +116,7 @@ package enum DecisionEvidence {
     }
 
     private static func body(
-        _ signed: SignedRuling, _ context: DecisionContext, verdict: JSON?
+        _ signed: SignedRuling, _ context: DecisionContext, verdict: PolicyVerdict?
     ) -> JSON {
         var members: [JSON.Member] = [
             .init("signed", .bool(true)),
@@ -145,7 +138,7 @@ package enum DecisionEvidence {
                         "version": .integer(Int64(context.policy.version)),
                         "digest": .string(context.policy.digest.hex),
                         "inputs": signed.state.json,
-                        "verdict": verdict,
+                        "verdict": verdict.json,
                     ]))
         }
         return .object(members)
@@ -196,71 +189,5 @@ extension PasskeyAssertion {
             .init("signature", .string(Base64.encodeURL(signature))),
             .init("user_handle", .optional(userHandle.map(Base64.encodeURL))),
         ]
-    }
-}
-
-extension RecordedState {
-    /// What the policy looked at: enough to decide again.
-    package var json: JSON {
-        [
-            "at": .string(at.text),
-            "bank_day": .string(bankDay),
-            "contact_hold_until": .optional(contactHoldUntil?.text),
-            "credential_kind": .string(credentialKind.rawValue),
-            "credential_created_at": .string(credentialCreatedAt.text),
-            "credential_profiles": credentialProfiles.json,
-            "credential_backup_eligible": .bool(credentialBackupEligible),
-            "payee": payee.map { payee in
-                [
-                    "id": .string(payee.id.text),
-                    "usable_at": .string(payee.usableAt.text),
-                    "new_until": .string(payee.newUntil.text),
-                    "first_executed_at": .optional(payee.firstExecutedAt?.text),
-                ]
-            } ?? .null,
-            "used_today": .string(String(usedToday)),
-            "used_while_new": .string(String(usedWhileNew)),
-        ]
-    }
-}
-
-extension Reservation {
-    /// What is counted against which cap, in minor units.
-    package var json: JSON {
-        [
-            "dimension": .string(dimension),
-            "window_start": .string(windowStart),
-            "amount": .string(String(amount)),
-            "cap": .string(String(cap)),
-        ]
-    }
-}
-
-extension PolicyRefusal {
-    /// One word for the rule that refused.
-    package var word: String {
-        switch self {
-        case .credentialNotAllowed: "credential_not_allowed"
-        case .payeeUnknown: "payee_unknown"
-        case .payeeNotUsable: "payee_not_usable"
-        case .currencyNotAllowed: "currency_not_allowed"
-        case .limitExceeded(let limit, _, _): limit.rawValue
-        }
-    }
-
-    fileprivate var json: JSON {
-        var members: [JSON.Member] = [
-            .init("outcome", "refused"), .init("rule", .string(word)),
-        ]
-        switch self {
-        case .credentialNotAllowed(let demand): members += demand.members
-        case .payeeUnknown, .currencyNotAllowed: break
-        case .payeeNotUsable(let usableAt):
-            members.append(.init("usable_at", .string(usableAt.text)))
-        case .limitExceeded(_, let allowed, let window):
-            members.append(.init("allowed", .string(allowed.decimal)))
-            members.append(.init("window", .optional(window)))
-        }
-        return .object(members)
     }
 }

@@ -55,6 +55,11 @@ extension Problem {
                     .init("profiles", .array(demand.profiles.map { .string($0.rawValue) })),
                     .init("backup_eligible", .bool(demand.backupEligible)),
                 ])
+        case .riskRefused(let rule):
+            self.init(
+                "risk-refused", status: 403, title: "Refused because of risk",
+                detail: "The policy refuses this because of what the bank said about the risk.",
+                members: [.init("rule", .string(rule))])
         case .payeeUnknown:
             self.init(
                 "payee-unknown", status: 409, title: "Payee unknown",
@@ -69,6 +74,13 @@ extension Problem {
                 window: nil)
         case .limitExceeded(let limit, let allowed, let window):
             self = .limitExceeded(limit.rawValue, allowed: allowed, window: window)
+        case .countExceeded(let limit, let max, let window):
+            self.init(
+                "limit-exceeded", status: 409, title: "Limit exceeded",
+                members: [
+                    .init("limit", .string(limit.rawValue)), .init("max", .integer(Int64(max))),
+                    .init("window", .string(window)),
+                ])
         }
     }
 

@@ -1,4 +1,5 @@
 import Countersign
+import Evidence
 
 /// Reads an action from the columns that `load_decision`, `read_action` and `list_actions` share.
 struct ActionColumns {
@@ -7,6 +8,7 @@ struct ActionColumns {
     let content: ActionContent?
     private let customerID: CustomerID
     private let externalID: String?
+    private let risk: RecordedRisk
     private let policyVersion: Int
     private let authorization: Authorization
     private let execution: Execution
@@ -18,12 +20,14 @@ struct ActionColumns {
         id = try row["action_id"]
         customerID = try word("customer_id", row) { try? CustomerID($0) }
         externalID = try row["external_id"]
+        let given: String? = try row["risk"]
+        risk = RecordedRisk(given: given.flatMap { JSON(recorded: Bytes($0.utf8)) })
         policyVersion = try row["action_policy_version"]
         authorization = try word("authorization", row, Authorization.init)
         execution = try word("execution", row, Execution.init)
         // Shown only while it holds; that it once did is in evidence.
         hold =
-            execution == .held ? try ActionColumns.hold(row, "hold_until", "hold_rule") : nil
+            execution == .held ? try ActionColumns.hold(row) : nil
         createdAt = try row["created_at"]
         expiresAt = try row["expires_at"]
         content = try ActionColumns.content(row)
@@ -38,15 +42,18 @@ struct ActionColumns {
         guard let content = content ?? substitute() else { throw .malformedColumn("content") }
         return RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
-            policyVersion: policyVersion, authorization: authorization, execution: execution,
+            risk: risk, policyVersion: policyVersion, authorization: authorization, execution: execution,
             hold: hold, createdAt: createdAt, expiresAt: expiresAt)
     }
 
-    static func hold(
-        _ row: Row, _ until: String, _ rule: String
-    ) throws(PostgresError) -> Hold? {
-        guard let instant: Instant = try row[until] else { return nil }
-        return Hold(until: instant, rule: try word(rule, row, Hold.Rule.init))
+    /// Reads a hold from the columns `hold_until`, `hold_rule` and `hold_end`, with a prefix.
+    static func hold(_ row: Row, prefix: String = "") throws(PostgresError) -> Hold? {
+        guard let until: Instant = try row[prefix + "hold_until"] else { return nil }
+        // Holds of before this column was there all end in a release.
+        let end: String = try row[prefix + "hold_end"] ?? Hold.End.release.rawValue
+        guard let end = Hold.End(rawValue: end) else { throw .malformedColumn("hold_end") }
+        return Hold(
+            until: until, rule: try word(prefix + "hold_rule", row, Hold.Rule.init), end: end)
     }
 
     private static func content(_ row: Row) throws(PostgresError) -> ActionContent? {
@@ -61,7 +68,7 @@ struct ActionColumns {
     /// The columns that hold members, of all kinds.
     private static let columns = [
         "amount", "currency", "debtor_account", "payee_name", "payee_account", "payee_alias",
-        "reference", "end_to_end_id", "channel", "old_value_digest", "new_value",
+        "reference", "end_to_end_id", "channel", "old_value_digest", "new_value", "limit_name",
     ]
 
     /// A new action's columns by name, as `create_action` takes them.
@@ -80,8 +87,8 @@ struct ActionColumns {
             ),
         ]
         members += action.content.members.map { .init($0.key, .string($0.value)) }
-        if case .transfer(let transfer) = action.content {
-            members.append(.init("amount_minor", .integer(transfer.amount.minorUnits)))
+        if let amount = action.content.amount {
+            members.append(.init("amount_minor", .integer(amount.minorUnits)))
         }
         return .object(members)
     }

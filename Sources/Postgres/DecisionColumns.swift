@@ -21,7 +21,10 @@ extension DecisionContext {
             credential: credential, decision: try RecordedDecision(loaded: row, action),
             policy: policy,
             state: try credential.map { credential throws(PostgresError) in
-                try RecordedState(row, at: at, credential)
+                try RecordedState(
+                    row, at: at, risk: action.risk,
+                    RecordedState.Credential(
+                        traits: credential.traits, createdAt: credential.createdAt))
             }, versions: try RecordVersions(row))
     }
 }
@@ -70,27 +73,33 @@ extension RecordedDecision {
             action: action.with(
                 authorization: authorization,
                 execution: try word("decision_execution", row, Execution.init),
-                hold: try ActionColumns.hold(row, "decision_hold_until", "decision_hold_rule")),
+                hold: try ActionColumns.hold(row, prefix: "decision_")),
             evidenceID: try row["decision_evidence_id"], leafHash: try row["decision_leaf_hash"])
     }
 }
 
 extension RecordedState {
-    fileprivate init(
-        _ row: Row, at: Instant, _ credential: RegisteredCredential
+    /// Reads the columns of `policy_state`, and the customer's holds.
+    init(
+        _ row: Row, at: Instant, risk: RecordedRisk, _ credential: Credential?
     ) throws(PostgresError) {
         var payee: RecordedPayee?
         if let id: ID<Payee> = try row["payee_id"] {
             payee = RecordedPayee(
-                id: id, usableAt: try row["payee_usable_at"], newUntil: try row["payee_new_until"],
+                id: id, confirmedAt: try row["payee_confirmed_at"],
+                usableAt: try row["payee_usable_at"], newUntil: try row["payee_new_until"],
                 firstExecutedAt: try row["payee_first_executed_at"])
         }
         self.init(
             at: at, bankDay: try row["bank_day"], contactHoldUntil: try row["contact_hold_until"],
-            credentialKind: credential.kind, credentialCreatedAt: credential.createdAt,
-            credentialProfiles: credential.profiles,
-            credentialBackupEligible: credential.isBackupEligible, payee: payee,
-            usedToday: try row["used_today"], usedWhileNew: try row["used_while_new"])
+            recoveredAt: try row["recovered_at"], credential: credential, payee: payee, risk: risk,
+            used: Used(
+                today: try row["used_today"], last24h: try row["used_last_24h"],
+                whileNew: try row["used_while_new"],
+                transfersInWindow: try row["transfers_in_window"],
+                newPayeesToday: try row["new_payees_today"]),
+            ownLimits: OwnLimits(
+                singleMax: try row["own_single_max"], dailyMax: try row["own_daily_max"]))
     }
 }
 

@@ -125,18 +125,20 @@ private struct DueAction: Sendable {
         wrappedKey = try row["wrapped"]
         head = ChainHead(length: try row["seq"], leafHash: try row["head"])
         at = try row["now"]
-        if let hold = try ActionColumns.hold(row, "hold_until", "hold_rule") {
-            change = try DueAction.refusal(row).map { .cancel(rule: $0) } ?? .release(hold)
+        if let hold = try ActionColumns.hold(row) {
+            change = try DueAction.refusal(row, hold).map { .cancel(rule: $0) } ?? .release(hold)
         } else {
             change = .expire(expiresAt: try row["expires_at"])
         }
     }
 
     /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
-    private static func refusal(_ row: Row) throws(PostgresError) -> String? {
+    private static func refusal(_ row: Row, _ hold: Hold) throws(PostgresError) -> String? {
         if let end: String = try row["credential_end"] { return "credential_\(end)" }
         if try row["payee_is_gone"] { return "payee_removed" }
-        return nil
+        if let limit: String = try row["limit_lowered"] { return "limit_\(limit)" }
+        // Nobody has answered it, and its rule says what that means.
+        return hold.end == .cancel ? "unanswered_\(hold.rule.rawValue)" : nil
     }
 
     var isCancelled: Bool {

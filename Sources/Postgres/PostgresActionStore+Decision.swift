@@ -50,9 +50,16 @@ extension PostgresActionStore {
                 .bytes(proof.authenticatorData), .digest(signed.assertionDigest),
                 .int64(proof.signCount), .bool(proof.backupState), .text(signed.state.bankDay),
                 .instant(allowance.hold?.until), .text(allowance.hold?.rule.rawValue),
+                .text(allowance.hold?.end.rawValue),
                 .textArray(reserved.map(\.dimension)), .dateArray(reserved.map(\.windowStart)),
                 .int64Array(reserved.map(\.amount)), .int64Array(reserved.map(\.cap)),
-                .json(payee?.encoded), .instant(allowance.contactHoldUntil), .json(records.json),
+                .json(
+                    allowance.ceilings.isEmpty
+                        ? nil : JSON.array(allowance.ceilings.map(\.json)).encoded),
+                .json(payee?.encoded),
+                .bool(context.action.content.kind == .transfer && signed.state.payee == nil),
+                .instant(allowance.contactHoldUntil), .int64(allowance.limitBefore),
+                .bytes(signed.state.encoded), .json(records.json),
             ])
         let decided = context.action.with(
             authorization: .approved, execution: allowance.hold == nil ? .ready : .held,
@@ -107,7 +114,8 @@ extension PostgresActionStore {
         let status = try await database.status(
             .refuseAction,
             guards(signed, context) + [
-                .int64(proof.signCount), .bool(proof.backupState), .json(records.json),
+                .int64(proof.signCount), .bool(proof.backupState), .bytes(signed.state.encoded),
+                .json(records.json),
             ])
         return try result(status, success: "refused") { .refused(.policy(refusal)) }
     }

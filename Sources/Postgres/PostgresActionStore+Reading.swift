@@ -29,10 +29,10 @@ extension PostgresActionStore: ActionReader {
     ) async throws(StoreFailure) -> [PayeeStanding] {
         try await database.run { connection throws(PostgresError) in
             guard let row = try connection.execute(.activePolicy, []).single() else { return [] }
-            let rules = try policies.policy(row).rules
+            let policy = try policies.policy(row)
             let rows = try connection.execute(
-                .listPayees, [.text(customer.text), .text(rules.homeCurrency.code)])
-            return try rows.map { row throws(PostgresError) in try PayeeStanding(row, rules) }
+                .listPayees, [.text(customer.text), .text(policy.rules.homeCurrency.code)])
+            return try rows.map { row throws(PostgresError) in try PayeeStanding(row, policy) }
         }
     }
 }
@@ -46,32 +46,17 @@ extension RecordedAction {
 }
 
 extension PayeeStanding {
-    fileprivate init(_ row: Row, _ rules: PolicyRules) throws(PostgresError) {
-        let now: Instant = try row["now"]
-        let payee = RecordedPayee(
-            id: try row["id"], usableAt: try row["usable_at"], newUntil: try row["new_until"],
-            firstExecutedAt: try row["first_executed_at"])
-        let isNew = payee.isNew(at: now)
-        let used: Int64 = try row["used_while_new"]
+    fileprivate init(_ row: Row, _ policy: Policy) throws(PostgresError) {
+        let at: Instant = try row["now"]
+        let state = try RecordedState(row, at: at, risk: .unsaid, nil)
+        guard let payee = state.payee else { throw .malformedColumn("payee_id") }
         let account = try word("account", row) { try? Account(text: $0) }
         let name = try word("name", row) { try? DisplayText($0, .payeeName) }
         self.init(
             id: payee.id, identity: PayeeIdentity(name: name, account: account),
             alias: try row["alias"],
-            state: payee.usableAt > now ? .coolingOff : isNew ? .new : .established,
+            state: payee.usableAt > at ? .coolingOff : payee.isNew(at: at) ? .new : .established,
             usableAt: payee.usableAt, newUntil: payee.newUntil,
-            maySend: isNew ? rules.maySend(used: used) : nil)
-    }
-}
-
-extension PolicyRules {
-    /// What may be sent to a new payee in the home currency, after `used` minor units.
-    fileprivate func maySend(used: Int64) -> PayeeStanding.MaySend? {
-        guard let limits = currencies[homeCurrency] else { return nil }
-        let left = max(0, limits.newPayeeSumMax.minorUnits - used)
-        return PayeeStanding.MaySend(
-            single: Money(
-                minorUnits: min(limits.firstTransferMax.minorUnits, left), currency: homeCurrency),
-            sumLeft: Money(minorUnits: left, currency: homeCurrency))
+            allowance: policy.allowance(state))
     }
 }

@@ -44,14 +44,19 @@ package struct PostgresActionStore: ActionStore {
                 [
                     .text(command.customerID.text), .id(command.client),
                     .text(Self.creationRoute), .text(command.idempotencyKey),
+                    .text(command.content.payeeAccount?.text),
+                    .text(command.content.amount?.currency.code),
                 ])
             guard let row = try rows.single() else { return nil }
             var answered: AnsweredCommand?
             if let fingerprint: Digest = try row["fingerprint"] {
                 answered = AnsweredCommand(fingerprint: fingerprint, answer: try row["answer"])
             }
+            let at: Instant = try row["now"]
             return CreationContext(
-                at: try row["now"], policy: try policies.policy(row),
+                at: at, policy: try policies.policy(row),
+                state: try RecordedState(
+                    row, at: at, risk: RecordedRisk(given: command.risk), nil),
                 passkeys: try [ListedPasskey](row), answered: answered,
                 subject: try row["subject_id"], wrappedKey: try row["wrapped"])
         }

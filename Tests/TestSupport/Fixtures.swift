@@ -60,12 +60,22 @@ package enum Fixtures {
                 newValue: try .init(channel: channel, text: newValue)))
     }
 
+    /// The wish for another limit of one day.
+    package static func limitChange(
+        _ amount: String = "900.00", limit: OwnLimit = .dailyMax, currency: String = "EUR"
+    ) throws(InvalidValue) -> ActionContent {
+        .limitChange(
+            LimitChange(
+                limit: limit, amount: try Money(limit: amount, currency: try Currency(currency))))
+    }
+
     /// One good content of each kind.
     package static func content(_ kind: ActionKind) throws(InvalidValue) -> ActionContent {
         switch kind {
         case .transfer: try transfer()
         case .newPayee: try newPayee()
         case .contactChange: try contactChange()
+        case .limitChange: try limitChange()
         }
     }
 
@@ -88,23 +98,29 @@ package enum Fixtures {
         credentialKind: CredentialKind = .deviceKey,
         credentialCreatedAt: Instant = at - Seconds(90 * 86_400),
         credentialProfiles: [AttestationProfile] = [], credentialBackupEligible: Bool = false,
-        payee: RecordedPayee? = establishedPayee, usedToday: Int64 = 0, usedWhileNew: Int64 = 0
+        payee: RecordedPayee? = establishedPayee, usedToday: Int64 = 0, usedWhileNew: Int64 = 0,
+        risk: RecordedRisk = .unsaid, recoveredAt: Instant? = nil,
+        ownLimits: RecordedState.OwnLimits = .init()
     ) -> RecordedState {
         RecordedState(
-            at: at, bankDay: bankDay, contactHoldUntil: contactHoldUntil,
-            credentialKind: credentialKind, credentialCreatedAt: credentialCreatedAt,
-            credentialProfiles: credentialProfiles,
-            credentialBackupEligible: credentialBackupEligible, payee: payee,
-            usedToday: usedToday, usedWhileNew: usedWhileNew)
+            at: at, bankDay: bankDay, contactHoldUntil: contactHoldUntil, recoveredAt: recoveredAt,
+            credential: RecordedState.Credential(
+                traits: CredentialTraits(
+                    kind: credentialKind, profiles: credentialProfiles,
+                    isBackupEligible: credentialBackupEligible),
+                createdAt: credentialCreatedAt),
+            payee: payee, risk: risk,
+            used: RecordedState.Used(today: usedToday, whileNew: usedWhileNew),
+            ownLimits: ownLimits)
     }
 
     /// Usable and not new for a month.
     package static let establishedPayee = RecordedPayee(
-        id: id(5), usableAt: at - Seconds(30 * 86_400), newUntil: at - Seconds(26 * 86_400),
+        id: id(5), confirmedAt: at - Seconds(31 * 86_400), usableAt: at - Seconds(30 * 86_400), newUntil: at - Seconds(26 * 86_400),
         firstExecutedAt: at - Seconds(29 * 86_400))
 
     /// Usable, and new by both rules.
     package static let newPayee = RecordedPayee(
-        id: id(6), usableAt: at - Seconds(3600), newUntil: at + Seconds(3 * 86_400),
+        id: id(6), confirmedAt: at - Seconds(90_000), usableAt: at - Seconds(3600), newUntil: at + Seconds(3 * 86_400),
         firstExecutedAt: nil)
 }

@@ -95,20 +95,10 @@ package struct MemoryWorld: Sendable {
         }
         return RecordedState(
             at: at, bankDay: Fixtures.bankDay, contactHoldUntil: contactHoldUntil,
-            credentialKind: credential.kind, credentialCreatedAt: credential.createdAt,
-            credentialProfiles: credential.profiles,
-            credentialBackupEligible: credential.isBackupEligible, payee: payee,
-            usedToday: today, usedWhileNew: whileNew)
-    }
-}
-
-extension ActionContent {
-    /// The account whose payee a decision looks at, as `load_decision` joins it.
-    fileprivate var payeeAccount: Account? {
-        switch self {
-        case .transfer(let transfer): transfer.payee.account
-        case .newPayee(let newPayee): newPayee.payee.account
-        case .contactChange: nil
-        }
+            recoveredAt: nil,
+            credential: RecordedState.Credential(
+                traits: credential.traits, createdAt: credential.createdAt),
+            payee: payee, risk: .unsaid,
+            used: RecordedState.Used(today: today, whileNew: whileNew), ownLimits: .init())
     }
 }

@@ -2,9 +2,9 @@
 --   $1 customer_id, $2 authorization or NULL, $3 execution or NULL, $4 before this id or NULL, $5 limit
 SELECT clock_timestamp() AS now, c.customer_id, a.id AS action_id, a.kind, a.amount, a.currency,
        a.debtor_account, a.payee_name, a.payee_account, a.payee_alias, a.reference,
-       a.end_to_end_id, a.channel, a.old_value_digest, a.new_value, a.external_id,
+       a.end_to_end_id, a.channel, a.old_value_digest, a.new_value, a.limit_name, a.external_id, a.risk,
        a.policy_version AS action_policy_version, shown."authorization", shown.execution,
-       a.hold_until, a.hold_rule, a.created_at, a.expires_at
+       a.hold_until, a.hold_rule, a.hold_end, a.created_at, a.expires_at
   FROM countersign.customer c
   JOIN countersign.action a ON a.subject_id = c.subject_id
   LEFT JOIN countersign.execution_order o ON o.action_id = a.id

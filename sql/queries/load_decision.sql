@@ -2,21 +2,21 @@
 --   $1 action_id, $2 challenge_id or NULL, $3 credential_id or NULL, $4 passkey_id or NULL
 WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS now),
 the_policy AS MATERIALIZED (
-    SELECT version, digest, document, time_zone FROM countersign.policy
+    SELECT version, digest, document, time_zone, velocity_window_s, daily_window FROM countersign.policy
      WHERE active_from <= (SELECT now FROM clock) ORDER BY version DESC LIMIT 1)
 SELECT clock.now,
        (clock.now AT TIME ZONE the_policy.time_zone)::date AS bank_day,
        the_policy.version AS policy_version, the_policy.digest AS policy_digest,
        the_policy.document AS policy_document,
        c.customer_id, c.subject_id, c.version AS customer_version, c.failures AS customer_failures,
-       c.locked_until, c.contact_hold_until, k.wrapped,
+       c.locked_until, c.contact_hold_until, c.recovered_at, k.wrapped,
        a.id AS action_id, a.kind, a.amount, a.currency, a.debtor_account, a.payee_name,
        a.payee_account, a.payee_alias, a.reference, a.end_to_end_id, a.channel,
-       a.old_value_digest, a.new_value, a.external_id, a.policy_version AS action_policy_version,
+       a.old_value_digest, a.new_value, a.limit_name, a.external_id, a.risk, a.policy_version AS action_policy_version,
        a."authorization",
        CASE WHEN a.execution = 'ready' AND o.attempt > 0 THEN 'in_progress' ELSE a.execution END
            AS execution,
-       a.hold_until, a.hold_rule, a.created_at, a.expires_at, a.failures AS action_failures,
+       a.hold_until, a.hold_rule, a.hold_end, a.created_at, a.expires_at, a.failures AS action_failures,
        a.seq AS action_seq, a.head AS action_head,
        told.approve_message AS told_message, ch.id AS challenge_id, ch.state AS challenge_state, ch.failures AS challenge_failures,
        ch.nonce, ch.approve_message, ch.reject_message, ch.created_at AS challenge_created_at,
@@ -30,12 +30,10 @@ SELECT clock.now,
            AS open_questions,
        cr.created_at AS credential_created_at, cr.evidence_id AS credential_evidence_id,
        cr.seq AS credential_seq, cr.head AS credential_head,
-       p.id AS payee_id, p.usable_at AS payee_usable_at, p.new_until AS payee_new_until,
-       p.first_executed_at AS payee_first_executed_at,
-       coalesce(today.used, 0) AS used_today, coalesce(fresh.used, 0) AS used_while_new,
+       state.*,
        d.outcome AS decision_outcome, d.challenge_id AS decision_challenge_id, d.assertion_digest,
        d.execution AS decision_execution, d.hold_until AS decision_hold_until,
-       d.hold_rule AS decision_hold_rule, d.evidence_id AS decision_evidence_id,
+       d.hold_rule AS decision_hold_rule, d.hold_end AS decision_hold_end, d.evidence_id AS decision_evidence_id,
        d.leaf_hash AS decision_leaf_hash
   FROM clock CROSS JOIN the_policy
   JOIN countersign.action a ON a.id = $1
@@ -50,13 +48,8 @@ SELECT clock.now,
   LEFT JOIN countersign.credential cr
        ON cr.subject_id = a.subject_id AND (cr.id = $3 OR cr.passkey_id = $4)
   LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id
-  LEFT JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
-       AND p.status = 'active'
-  LEFT JOIN countersign.counter today ON today.subject_id = a.subject_id
-       AND today.dimension = 'day:' || a.currency
-       AND today.window_start = (clock.now AT TIME ZONE the_policy.time_zone)::date
-  LEFT JOIN countersign.counter fresh ON fresh.subject_id = a.subject_id
-       AND fresh.dimension = 'new_payee:' || p.id || ':' || a.currency
-       AND fresh.window_start = '1970-01-01'
+  CROSS JOIN LATERAL countersign.policy_state(a.subject_id, a.payee_account, a.currency, clock.now,
+       (clock.now AT TIME ZONE the_policy.time_zone)::date, the_policy.velocity_window_s,
+       the_policy.daily_window) state
   LEFT JOIN countersign.decision d ON d.action_id = a.id
   LEFT JOIN countersign.execution_order o ON o.action_id = a.id;

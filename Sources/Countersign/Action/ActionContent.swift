@@ -3,6 +3,7 @@ package enum ActionKind: String, CaseIterable, Sendable {
     case transfer
     case newPayee = "new_payee"
     case contactChange = "contact_change"
+    case limitChange = "limit_change"
 }
 
 /// What an action will do, complete and immutable: to change it, cancel it and create another.
@@ -10,12 +11,32 @@ package enum ActionContent: Hashable, Sendable {
     case transfer(Transfer)
     case newPayee(NewPayee)
     case contactChange(ContactChange)
+    case limitChange(LimitChange)
 
     package var kind: ActionKind {
         switch self {
         case .transfer: .transfer
         case .newPayee: .newPayee
         case .contactChange: .contactChange
+        case .limitChange: .limitChange
+        }
+    }
+
+    /// The account whose payee a decision looks at.
+    package var payeeAccount: Account? {
+        switch self {
+        case .transfer(let transfer): transfer.payee.account
+        case .newPayee(let newPayee): newPayee.payee.account
+        case .contactChange, .limitChange: nil
+        }
+    }
+
+    /// The amount that is moved, or that a limit becomes.
+    package var amount: Money? {
+        switch self {
+        case .transfer(let transfer): transfer.amount
+        case .limitChange(let change): change.amount
+        case .newPayee, .contactChange: nil
         }
     }
 }
@@ -105,5 +126,23 @@ package struct ContactChange: Hashable, Sendable {
     package init(oldValueDigest: Digest?, newValue: NewValue) {
         self.oldValueDigest = oldValueDigest
         self.newValue = newValue
+    }
+}
+
+/// The limits that a customer may set; the raw value is the word of the policy's limit.
+package enum OwnLimit: String, CaseIterable, Sendable {
+    case singleMax = "single_max"
+    case dailyMax = "daily_max"
+}
+
+/// The wish for another limit than before: lower at once, higher after the policy's delay.
+package struct LimitChange: Hashable, Sendable {
+    package let limit: OwnLimit
+    /// The new limit; zero forbids.
+    package let amount: Money
+
+    package init(limit: OwnLimit, amount: Money) {
+        self.limit = limit
+        self.amount = amount
     }
 }

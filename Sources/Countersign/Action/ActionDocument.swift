@@ -39,6 +39,12 @@ extension ActionContent {
                 "old_value_digest": .string(change.oldValueDigest?.hex ?? ""),
                 "new_value": .string(change.newValue.text),
             ]
+        case .limitChange(let change):
+            [
+                "limit_name": .string(change.limit.rawValue),
+                "amount": .string(change.amount.decimal),
+                "currency": .string(change.amount.currency.code),
+            ]
         }
     }
 }
@@ -49,8 +55,13 @@ extension PayeeIdentity {
 }
 
 extension Hold {
-    /// `{"until": …, "rule": …}`.
-    package var json: JSON { ["until": .string(until.text), "rule": .string(rule.rawValue)] }
+    /// `{"until": …, "rule": …, "at_end": …}`.
+    package var json: JSON {
+        [
+            "until": .string(until.text), "rule": .string(rule.rawValue),
+            "at_end": .string(end.rawValue),
+        ]
+    }
 }
 
 extension Challenge {

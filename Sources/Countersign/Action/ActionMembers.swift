@@ -25,6 +25,12 @@ extension ActionContent {
                 "old_value_digest": change.oldValueDigest?.hex ?? "",
                 "new_value": change.newValue.text,
             ]
+        case .limitChange(let change):
+            [
+                "limit_name": change.limit.rawValue,
+                "amount": change.amount.decimal,
+                "currency": change.amount.currency.code,
+            ]
         }
     }
 
@@ -63,6 +69,15 @@ extension ActionContent {
                 ContactChange(
                     oldValueDigest: Hex.decode(digest).flatMap(Digest.init),
                     newValue: try .init(channel: member("channel"), text: member("new_value"))))
+        case .limitChange:
+            guard let limit = OwnLimit(rawValue: try member("limit_name")) else {
+                throw InvalidValue("limit_unknown", "The limit is single_max or daily_max.")
+            }
+            self = .limitChange(
+                LimitChange(
+                    limit: limit,
+                    amount: try Money(
+                        limit: member("amount"), currency: Currency(member("currency")))))
         }
         // Not only equal values but the same spelling: "1.0" is not what "1.00" was signed as.
         guard self.members == members, self.members.allSatisfy({ sameBytes($0, members) }) else {

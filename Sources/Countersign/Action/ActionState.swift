@@ -39,13 +39,27 @@ package struct Hold: Hashable, Sendable {
         case payeeCoolingOff = "payee_cooling_off"
         case newCredentialCoolingOff = "new_credential_cooling_off"
         case contactChangeHold = "contact_change_hold"
+        case recoveryHold = "recovery_hold"
+        /// The bank gave a signal of risk.
+        case signal
+        /// What the bank's check of the payee's name found.
+        case nameCheck = "name_check"
+        /// A customer raises an own limit.
+        case limitChangeDelay = "limit_change_delay"
+    }
+
+    /// What happens when the time has come and nobody has decided.
+    package enum End: String, CaseIterable, Sendable {
+        case release, cancel
     }
 
     package let until: Instant
     package let rule: Rule
+    package let end: End
 
-    package init(until: Instant, rule: Rule) {
+    package init(until: Instant, rule: Rule, end: End) {
         self.until = until
         self.rule = rule
+        self.end = end
     }
 }

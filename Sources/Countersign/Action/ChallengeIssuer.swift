@@ -71,7 +71,7 @@ package struct ChallengeIssuer: Sendable {
         let challenge = Challenge(
             id: id, state: .live, failures: 0, nonce: nonce, approveMessage: message(.approve),
             rejectMessage: message(.reject), createdAt: at, expiresAt: expiresAt)
-        let demand = rules.demand(for: action.content)
+        let demand = rules.of(segment: action.risk.segment).demand(for: action.content, action.risk)
         let passkeys = passkeys.filter { demand.isMet(by: $0.traits) }
         return Issued(
             challenge: challenge,

@@ -82,13 +82,16 @@ package struct CreateAction<Store: ActionStore>: Sendable {
             let action = RecordedAction(
                 id: issuer.makeID(at: context.at), customerID: command.customerID,
                 content: command.content, externalID: command.externalID?.text,
-                policyVersion: context.policy.version, authorization: .pending, execution: .none,
+                risk: RecordedRisk(given: command.risk), policyVersion: context.policy.version, authorization: .pending, execution: .none,
                 hold: nil, createdAt: context.at,
                 expiresAt: (context.at + context.policy.rules.actionLifetime).wholeSeconds)
             let issued = issuer.issue(
                 for: action, at: context.at, rules: context.policy.rules, passkeys: context.passkeys
             )
-            let answer: JSON = ["action": action.json, "challenge": issued.json]
+            let forecast = context.policy.decide(command.content, context.state)
+            let answer: JSON = [
+                "action": action.json, "challenge": issued.json, "forecast": forecast.forecast,
+            ]
             let creation = ActionCreation(
                 command: command, fingerprint: fingerprint, action: action,
                 challenge: issued.challenge, answer: answer.encoded)

@@ -4,6 +4,8 @@ package struct RecordedAction: Sendable {
     package let customerID: CustomerID
     package let content: ActionContent
     package let externalID: String?
+    /// What the bank said about the risk, as far as a policy looks at it.
+    package let risk: RecordedRisk
     package let policyVersion: Int
     package let authorization: Authorization
     package let execution: Execution
@@ -13,13 +15,14 @@ package struct RecordedAction: Sendable {
 
     package init(
         id: ID<Action>, customerID: CustomerID, content: ActionContent, externalID: String?,
-        policyVersion: Int, authorization: Authorization, execution: Execution, hold: Hold?,
+        risk: RecordedRisk, policyVersion: Int, authorization: Authorization, execution: Execution, hold: Hold?,
         createdAt: Instant, expiresAt: Instant
     ) {
         self.id = id
         self.customerID = customerID
         self.content = content
         self.externalID = externalID
+        self.risk = risk
         self.policyVersion = policyVersion
         self.authorization = authorization
         self.execution = execution
@@ -34,7 +37,7 @@ package struct RecordedAction: Sendable {
     ) -> RecordedAction {
         RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
-            policyVersion: policyVersion, authorization: authorization, execution: execution,
+            risk: risk, policyVersion: policyVersion, authorization: authorization, execution: execution,
             hold: hold, createdAt: createdAt, expiresAt: expiresAt)
     }
 }

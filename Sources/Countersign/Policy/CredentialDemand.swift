@@ -19,6 +19,13 @@ package struct CredentialDemand: Hashable, Sendable {
             && (profiles.isEmpty || profiles.contains { credential.profiles.contains($0) })
             && (backupEligible || !credential.isBackupEligible)
     }
+
+    /// The same demand with only those kinds of its own that are among these.
+    func limited(to kinds: [CredentialKind]) -> CredentialDemand {
+        CredentialDemand(
+            kinds: self.kinds.filter(kinds.contains), profiles: profiles,
+            backupEligible: backupEligible)
+    }
 }
 
 /// What a policy looks at in a credential.
@@ -37,9 +44,24 @@ package struct CredentialTraits: Hashable, Sendable {
 }
 
 extension PolicyRules {
-    /// What the credential that approves this action must be.
-    package func demand(for content: ActionContent) -> CredentialDemand {
-        demand(for: content.kind, backupEligible: backupEligibleSuffices(for: content))
+    /// What the credential that approves this action must be, as the rules of the segment have it.
+    ///
+    /// Amounts and measures only ever take kinds away.
+    package func demand(
+        for content: ActionContent, _ risk: RecordedRisk
+    ) -> CredentialDemand {
+        var demand = demand(
+            for: content.kind, backupEligible: backupEligibleSuffices(for: content))
+        if case .transfer(let transfer) = content {
+            let steps = factorSteps[transfer.amount.currency] ?? []
+            for step in steps where transfer.amount.minorUnits > step.above.minorUnits {
+                demand = demand.limited(to: step.kinds)
+            }
+        }
+        for measure in measures(for: content.kind, risk) {
+            demand = measure.measure.factors.map(demand.limited(to:)) ?? demand
+        }
+        return demand
     }
 
     private func demand(for kind: ActionKind, backupEligible: Bool) -> CredentialDemand {
@@ -62,18 +84,52 @@ extension PolicyRules {
 
     /// Whether there is any action at all that such a credential could approve.
     package func mayApproveSomething(_ credential: CredentialTraits) -> Bool {
-        ActionKind.allCases.contains { leastDemand(for: $0).isMet(by: credential) }
+        forAnySegment { rules in
+            ActionKind.allCases.contains { rules.leastDemand(for: $0).isMet(by: credential) }
+        }
     }
 
     /// Whether a credential may vouch for a new one: whatever the new one could approve, it can itself.
     ///
     /// Otherwise a key that the policy trusts with little could bring in one that it trusts with all.
+    /// The customer's segment is not known at enrolment, so it must hold for every one.
     package func mayVouch(_ voucher: CredentialTraits, for new: CredentialTraits) -> Bool {
-        ActionKind.allCases.allSatisfy { kind in
-            [leastDemand(for: kind), greatestDemand(for: kind)].allSatisfy {
-                !$0.isMet(by: new) || $0.isMet(by: voucher)
+        !forAnySegment { rules in
+            ActionKind.allCases.contains { kind in
+                rules.demands(for: kind).contains { $0.isMet(by: new) && !$0.isMet(by: voucher) }
             }
         }
+    }
+
+    /// Whether an attestation decides about anything: then new passkeys are asked for one.
+    package var requiresAttestation: Bool {
+        forAnySegment { rules in rules.requiredAttestation.values.contains { !$0.isEmpty } }
+    }
+
+    private func forAnySegment(_ isSo: (PolicyRules) -> Bool) -> Bool {
+        isSo(self) || segments.values.contains(where: isSo)
+    }
+
+    /// Everything that may be asked for an action of the kind.
+    private func demands(for kind: ActionKind) -> [CredentialDemand] {
+        var demands = [leastDemand(for: kind), greatestDemand(for: kind)]
+        if kind == .transfer {
+            for steps in factorSteps.values {
+                var kinds = factors[kind] ?? []
+                for step in steps {
+                    kinds = kinds.filter(step.kinds.contains)
+                    demands += demands.prefix(2).map { $0.limited(to: kinds) }
+                }
+            }
+        }
+        let measures = (Array(signals.values) + nameChecks.values).filter {
+            $0.kinds.contains(kind)
+        }
+        // A credential has one kind, so what several measures leave of it one of them leaves too.
+        return demands
+            + measures.compactMap(\.factors).flatMap { kinds in
+                demands.map { $0.limited(to: kinds) }
+            }
     }
 
     /// What the easiest action of the kind asks for.
@@ -93,7 +149,4 @@ extension PolicyRules {
         let suffices = if case .allowed = rule { true } else { false }
         return demand(for: kind, backupEligible: suffices)
     }
-
-    /// Whether an attestation decides about anything: then new passkeys are asked for one.
-    package var requiresAttestation: Bool { requiredAttestation.values.contains { !$0.isEmpty } }
 }

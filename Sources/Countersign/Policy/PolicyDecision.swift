@@ -1,175 +1,160 @@
-/// What a policy says about an action that was signed well.
-package enum PolicyVerdict: Sendable {
-    case allowed(Allowance)
-    case refused(PolicyRefusal)
-}
-
-/// What comes with an approval.
-package struct Allowance: Sendable {
-    /// The latest of all holds that apply; `nil` when it is executed at once.
-    package let hold: Hold?
-    /// What the approval counts for.
-    package let reservations: [Reservation]
-    /// The times of the payee that a `new_payee` adds.
-    package let payeeTimes: PayeeTimes?
-    /// Until when a change of contact data holds what moves money.
-    package let contactHoldUntil: Instant?
-
-    /// When a new payee may be paid, and until when it counts as new at least.
-    package struct PayeeTimes: Sendable {
-        package let usableAt: Instant
-        package let newUntil: Instant
-    }
-}
-
-/// An amount that is counted against a cap, inside the approving transaction.
-package struct Reservation: Hashable, Sendable {
-    /// `day:<currency>` or `new_payee:<payee id>:<currency>`.
-    package let dimension: String
-    /// The day it counts for, or ``lifetime``.
-    package let windowStart: String
-    package let amount: Int64
-    package let cap: Int64
-
-    /// The window of a sum that is not counted by days.
-    package static let lifetime = "1970-01-01"
-
-    /// The dimension of a customer's sum of one day.
-    package static func day(_ currency: Currency) -> String { "day:\(currency.code)" }
-
-    /// The dimension of the sum that goes to one payee while it is new.
-    package static func whileNew(_ payee: ID<Payee>, _ currency: Currency) -> String {
-        "new_payee:\(payee.text):\(currency.code)"
-    }
-}
-
-/// Why a policy does not allow an action that was signed well, in the order of precedence.
-package enum PolicyRefusal: Equatable, Sendable {
-    /// Another credential is needed: one that meets this.
-    case credentialNotAllowed(CredentialDemand)
-    /// The account is not the customer's payee.
-    case payeeUnknown
-    /// The payee is in its cooling-off, and the policy refuses meanwhile.
-    case payeeNotUsable(usableAt: Instant)
-    /// The policy does not name the currency.
-    case currencyNotAllowed(Currency)
-    /// A cap would be passed; `allowed` is what could still be sent.
-    case limitExceeded(limit: Limit, allowed: Money, window: String?)
-
-    /// The caps on amounts; the raw value is the word in answers and evidence.
-    package enum Limit: String, Sendable {
-        case singleMax = "single_max"
-        case firstTransferMax = "first_transfer_max"
-        case newPayeeSumMax = "new_payee_sum_max"
-        case dailyMax = "daily_max"
-    }
-}
-
 extension Policy {
     /// Decides on an action. Pure: the same three inputs always give the same verdict.
+    ///
+    /// Without a credential in the state it says what would apply to the best one.
     package func decide(_ content: ActionContent, _ state: RecordedState) -> PolicyVerdict {
-        let demand = rules.demand(for: content)
-        guard demand.isMet(by: state.credentialTraits) else {
+        let ruling = RuleSet(rules.of(segment: state.risk.segment), content.kind, state)
+        if let rule = ruling.refusingRule { return .refused(.riskRefused(rule: rule)) }
+        let demand = ruling.rules.demand(for: content, state.risk)
+        if let credential = state.credential, !demand.isMet(by: credential.traits) {
             return .refused(.credentialNotAllowed(demand))
         }
         switch content {
-        case .transfer(let transfer): return decide(transfer, state)
-        case .newPayee:
-            let hold = latest(credentialHold(.newPayee, state), contactHold(state))
-            return .allowed(
-                Allowance(
-                    hold: hold, reservations: [], payeeTimes: payeeTimes(state.at, hold),
-                    contactHoldUntil: nil))
+        case .transfer(let transfer): return ruling.decide(transfer)
+        case .newPayee: return ruling.decideNewPayee()
         case .contactChange:
             return .allowed(
                 Allowance(
-                    hold: credentialHold(.contactChange, state), reservations: [], payeeTimes: nil,
-                    contactHoldUntil: state.at + rules.contactChangeHold))
+                    hold: Hold.all([ruling.credentialHold] + ruling.measureHolds),
+                    contactHoldUntil: state.at + ruling.rules.contactChangeHold))
+        case .limitChange(let change): return ruling.decide(change)
         }
-    }
-
-    private func decide(_ transfer: Transfer, _ state: RecordedState) -> PolicyVerdict {
-        guard let payee = state.payee else { return .refused(.payeeUnknown) }
-        if rules.payeeCoolingOffMode == .refuse, payee.usableAt > state.at {
-            return .refused(.payeeNotUsable(usableAt: payee.usableAt))
-        }
-        let currency = transfer.amount.currency
-        guard let limits = rules.currencies[currency] else {
-            return .refused(.currencyNotAllowed(currency))
-        }
-        if let refusal = exceeded(transfer.amount, limits, payee, state) {
-            return .refused(refusal)
-        }
-        var reservations = [
-            Reservation(
-                dimension: Reservation.day(currency), windowStart: state.bankDay,
-                amount: transfer.amount.minorUnits, cap: limits.dailyMax.minorUnits)
-        ]
-        if payee.isNew(at: state.at) {
-            reservations.append(
-                Reservation(
-                    dimension: Reservation.whileNew(payee.id, currency),
-                    windowStart: Reservation.lifetime, amount: transfer.amount.minorUnits,
-                    cap: limits.newPayeeSumMax.minorUnits))
-        }
-        let coolingOff =
-            payee.usableAt > state.at ? Hold(until: payee.usableAt, rule: .payeeCoolingOff) : nil
-        let hold = latest(coolingOff, latest(credentialHold(.transfer, state), contactHold(state)))
-        return .allowed(
-            Allowance(
-                hold: hold, reservations: reservations, payeeTimes: nil, contactHoldUntil: nil))
-    }
-
-    /// The first cap that the amount would pass, in the order in which they are documented.
-    private func exceeded(
-        _ amount: Money, _ limits: PolicyRules.CurrencyLimits, _ payee: RecordedPayee,
-        _ state: RecordedState
-    ) -> PolicyRefusal? {
-        func check(
-            _ limit: PolicyRefusal.Limit, _ cap: Money, used: Int64, window: String?
-        ) -> PolicyRefusal? {
-            let left = max(0, cap.minorUnits - used)
-            guard amount.minorUnits > left else { return nil }
-            return .limitExceeded(
-                limit: limit, allowed: Money(minorUnits: left, currency: amount.currency),
-                window: window)
-        }
-        if let refusal = check(.singleMax, limits.singleMax, used: 0, window: nil) {
-            return refusal
-        }
-        if payee.isNew(at: state.at) {
-            if let refusal = check(
-                .firstTransferMax, limits.firstTransferMax, used: 0, window: nil)
-                ?? check(
-                    .newPayeeSumMax, limits.newPayeeSumMax, used: state.usedWhileNew,
-                    window: "while_new")
-            {
-                return refusal
-            }
-        }
-        return check(.dailyMax, limits.dailyMax, used: state.usedToday, window: state.bankDay)
-    }
-
-    private func credentialHold(_ kind: ActionKind, _ state: RecordedState) -> Hold? {
-        let until = state.credentialCreatedAt + (rules.newCredentialCoolingOff[kind] ?? Seconds(0))
-        return until > state.at ? Hold(until: until, rule: .newCredentialCoolingOff) : nil
-    }
-
-    private func contactHold(_ state: RecordedState) -> Hold? {
-        guard let until = state.contactHoldUntil, until > state.at else { return nil }
-        return Hold(until: until, rule: .contactChangeHold)
-    }
-
-    /// The clock starts at the signed confirmation; a hold of the confirmation itself holds the payee.
-    private func payeeTimes(_ at: Instant, _ hold: Hold?) -> Allowance.PayeeTimes {
-        Allowance.PayeeTimes(
-            usableAt: max(at + rules.payeeCoolingOff, hold?.until ?? at),
-            newUntil: at + rules.newPayeePeriod)
     }
 }
 
-private func latest(_ first: Hold?, _ second: Hold?) -> Hold? {
-    guard let first else { return second }
-    guard let second else { return first }
-    return second.until > first.until ? second : first
+/// The rules that apply to one decision, with what it looks at.
+struct RuleSet {
+    let rules: PolicyRules
+    let kind: ActionKind
+    let state: RecordedState
+    let measures: [AppliedMeasure]
+
+    init(_ rules: PolicyRules, _ kind: ActionKind, _ state: RecordedState) {
+        self.rules = rules
+        self.kind = kind
+        self.state = state
+        measures = rules.measures(for: kind, state.risk)
+    }
+
+    /// The first measure that refuses outright.
+    var refusingRule: String? { measures.first { $0.measure.refuses }?.rule }
+
+    // MARK: holds
+
+    var credentialHold: Hold? {
+        guard let credential = state.credential else { return nil }
+        return hold(
+            until: credential.createdAt + (rules.newCredentialCoolingOff[kind] ?? Seconds(0)),
+            .newCredentialCoolingOff)
+    }
+
+    var contactHold: Hold? { state.contactHoldUntil.flatMap { hold(until: $0, .contactChangeHold) } }
+
+    var measureHolds: [Hold?] {
+        measures.map { entry in
+            hold(until: state.at + entry.measure.hold, entry.holdRule, at: entry.measure.holdEnd)
+        }
+    }
+
+    /// After a recovery, transfers to payees that whoever took over may have added.
+    func recoveryHold(_ payee: RecordedPayee?) -> Hold? {
+        guard let recoveredAt = state.recoveredAt else { return nil }
+        if let payee, payee.confirmedAt + rules.recovery.payeeAge <= state.at { return nil }
+        return hold(until: recoveredAt + rules.recovery.hold, .recoveryHold)
+    }
+
+    /// A hold that has ended holds nothing.
+    func hold(until: Instant, _ rule: Hold.Rule, at end: Hold.End = .release) -> Hold? {
+        until > state.at ? Hold(until: until, rule: rule, end: end) : nil
+    }
+
+    // MARK: new payees
+
+    func decideNewPayee() -> PolicyVerdict {
+        if let max = rules.newPayeesPerDayMax, state.used.newPayeesToday >= max {
+            return .refused(
+                .countExceeded(limit: .newPayeesPerDay, max: max, window: state.bankDay))
+        }
+        let hold = Hold.all([credentialHold, contactHold] + measureHolds)
+        return .allowed(
+            Allowance(
+                hold: hold,
+                reservations: [
+                    Reservation(
+                        dimension: Reservation.newPayees, windowStart: state.bankDay, amount: 1,
+                        cap: rules.newPayeesPerDayMax.map(Int64.init) ?? Reservation.uncapped)
+                ],
+                // The clock starts at the signed confirmation; a hold of the confirmation itself holds
+                // the payee.
+                payeeTimes: Allowance.PayeeTimes(
+                    usableAt: max(state.at + rules.payeeCoolingOff, hold?.until ?? state.at),
+                    newUntil: state.at + rules.newPayeePeriod)))
+    }
+
+    // MARK: a customer's own limits
+
+    /// The cap that holds for a customer: the own one, never above what the policy lets customers set.
+    func cap(_ limit: OwnLimit, _ currency: Currency) -> Int64? {
+        guard let limits = rules.currencies[currency] else { return nil }
+        let usual = limits[limit].minorUnits
+        guard let own = state.ownLimits[limit] else { return usual }
+        return min(own, max(usual, rules.limitChange?.max(limit, currency)?.minorUnits ?? usual))
+    }
+
+    func decide(_ change: LimitChange) -> PolicyVerdict {
+        let currency = change.amount.currency
+        guard let before = cap(change.limit, currency), let limits = rules.currencies[currency]
+        else { return .refused(.currencyNotAllowed(currency)) }
+        let holds = [credentialHold, contactHold] + measureHolds
+        guard change.amount.minorUnits > before else {
+            // What only makes it stricter waits for nothing but its own doubts: HP-T8.
+            return .allowed(Allowance(hold: nil, limitBefore: before))
+        }
+        let most = max(
+            limits[change.limit].minorUnits,
+            rules.limitChange?.max(change.limit, currency)?.minorUnits ?? 0)
+        guard change.amount.minorUnits <= most else {
+            return .refused(
+                .limitExceeded(
+                    limit: .limitChangeMax, allowed: Money(minorUnits: most, currency: currency),
+                    window: nil))
+        }
+        // Going back to what the policy gives everybody is a raise too.
+        let delay = rules.limitChange?.delay ?? PolicyRules.limitRaiseDelay
+        return .allowed(
+            Allowance(
+                hold: Hold.all(holds + [hold(until: state.at + delay, .limitChangeDelay)]),
+                limitBefore: before))
+    }
+}
+
+extension PolicyRules {
+    /// How long the raise of a lowered limit waits under a policy that says nothing of raises.
+    /// Source: standards HP-09.
+    package static let limitRaiseDelay = Seconds(43_200)
+}
+
+extension PolicyRules.CurrencyLimits {
+    /// The policy's limit of this name.
+    subscript(limit: OwnLimit) -> Money {
+        switch limit {
+        case .singleMax: singleMax
+        case .dailyMax: dailyMax
+        }
+    }
+}
+
+extension Hold {
+    /// All holds as one: until the last of them ends, by the rule of that one. If any ends in a
+    /// cancellation, so does the whole, by the rule of the last that does: nobody has answered it.
+    static func all(_ holds: [Hold?]) -> Hold? {
+        let holds = holds.compactMap { $0 }
+        guard let until = holds.map(\.until).max() else { return nil }
+        let decisive = holds.filter { $0.end == .cancel }
+        let last = (decisive.isEmpty ? holds : decisive).reduce(nil as Hold?) { last, hold in
+            guard let last, last.until >= hold.until else { return hold }
+            return last
+        }
+        return last.map { Hold(until: until, rule: $0.rule, end: $0.end) }
+    }
 }

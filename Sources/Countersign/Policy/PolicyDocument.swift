@@ -6,78 +6,139 @@ extension PolicyRules {
     package static let challengeLifetimeMax = Seconds(600)
     /// Source: PSD2 RTS Art. 4(3)(b), at most five consecutive failures.
     package static let failuresMax = 5
+    /// The word that the bank gives a customer's segment when it gives none.
+    package static let defaultSegment = "retail"
+    /// Source: standards HP-08 to HP-11: nobody in the market waits longer than four days.
+    private static let coolingOffMax: Int64 = 345_600
 
-    /// - Throws: The first thing that is wrong, with the member's name as its code.
-    package init(document: JSON) throws(InvalidValue) {
+    /// The members of a document that hold for the whole bank.
+    private static let bankMembers = [
+        "version", "time_zone", "home_currency", "challenge_lifetime_s", "action_lifetime_s",
+        "open_challenges_max", "attempts", "daily_window", "segments",
+    ]
+    /// The members that may differ for a segment.
+    private static let segmentMembers = [
+        "payee", "velocity", "new_credential_cooling_off_s", "contact_change_hold_s", "recovery",
+        "factors", "factors_above", "required_attestation", "backup_eligible", "currencies",
+        "signals", "name_check", "limit_change",
+    ]
+
+    /// - Throws: The first thing that is wrong, and where.
+    package init(document: JSON) throws(PolicyFault) {
         let reader = DocumentReader(document)
-        guard document["version"]?.text == PolicyRules.documentVersion else {
-            throw InvalidValue("version", "The document is not of this version.")
+        try reader.refuseOthers(than: Self.bankMembers + Self.segmentMembers)
+        let base = try PolicyRules(whole: document, at: "", segments: [:])
+        guard let overrides = document["segments"] else {
+            self = base
+            return
         }
-        guard let zone = document["time_zone"]?.text, !zone.isEmpty else {
-            throw InvalidValue("time_zone", "A time zone is needed.")
+        guard case .object(let members) = overrides else {
+            throw reader.fault("segments", "An object by segment is needed.")
+        }
+        var segments: [String: PolicyRules] = [:]
+        for member in members {
+            let pointer = reader["segments"][member.name].pointer
+            try DocumentReader(member.value, at: pointer).refuseOthers(than: Self.segmentMembers)
+            let rules = try PolicyRules(
+                whole: document.merging(member.value), at: pointer, segments: [:])
+            // The load counts transfers over one window for all customers.
+            guard rules.velocity?.window == base.velocity?.window else {
+                throw PolicyFault(
+                    pointer: pointer + "/velocity", code: "velocity",
+                    detail: "A segment may have another count, not another window.")
+            }
+            segments[member.name] = rules
+        }
+        self = try PolicyRules(whole: document, at: "", segments: segments)
+    }
+
+    private init(
+        whole document: JSON, at pointer: String, segments: [String: PolicyRules]
+    ) throws(PolicyFault) {
+        let reader = DocumentReader(document, at: pointer)
+        guard reader.text("version") == PolicyRules.documentVersion else {
+            throw reader.fault("version", "The document is not of this version.")
+        }
+        guard let zone = reader.text("time_zone"), !zone.isEmpty else {
+            throw reader.fault("time_zone", "A time zone is needed.")
         }
         timeZone = zone
         challengeLifetime = try reader.seconds(
             "challenge_lifetime_s", in: 30...PolicyRules.challengeLifetimeMax.count)
         actionLifetime = try reader.seconds("action_lifetime_s", in: 60...86_400)
         openChallengesMax = try reader.count("open_challenges_max", in: 1...100)
-        attempts = try Attempts(DocumentReader(document["attempts"]))
-        let payee = DocumentReader(document["payee"])
-        payeeCoolingOff = try payee.seconds("cooling_off_s", in: 0...345_600)
+        attempts = try Attempts(reader["attempts"])
+        dailyWindow = try reader.word(
+            "daily_window", or: .calendar, "The window is calendar or rolling_24h.")
+        let payee = reader["payee"]
+        try payee.refuseOthers(
+            than: ["cooling_off_s", "mode", "new_period_s", "unknown", "new_per_day_max"])
+        payeeCoolingOff = try payee.seconds("cooling_off_s", in: 0...Self.coolingOffMax)
         newPayeePeriod = try payee.seconds("new_period_s", in: 0...2_592_000)
-        guard let mode = document["payee"]?["mode"]?.text.flatMap(CoolingOffMode.init) else {
-            throw InvalidValue("mode", "The mode is hold or refuse.")
+        payeeCoolingOffMode = try payee.word("mode", or: nil, "The mode is hold or refuse.")
+        unknownPayee = try payee.word("unknown", or: .refuse, "This is refuse or as_new.")
+        newPayeesPerDayMax =
+            payee.has("new_per_day_max") ? try payee.count("new_per_day_max", in: 0...1000) : nil
+        velocity = reader.has("velocity") ? try Velocity(reader["velocity"]) : nil
+        contactChangeHold = try reader.seconds("contact_change_hold_s", in: 0...Self.coolingOffMax)
+        recovery = try RecoveryRule(reader["recovery"])
+        newCredentialCoolingOff = try reader["new_credential_cooling_off_s"].byKind {
+            (reader, name) throws(PolicyFault) in try reader.seconds(name, in: 0...259_200)
         }
-        payeeCoolingOffMode = mode
-        contactChangeHold = try reader.seconds("contact_change_hold_s", in: 0...345_600)
-        let coolingOff = DocumentReader(document["new_credential_cooling_off_s"])
-        newCredentialCoolingOff = try coolingOff.byKind { (kind) throws(InvalidValue) in
-            try coolingOff.seconds(kind.rawValue, in: 0...259_200)
+        factors = try reader["factors"].byKind { (reader, name) throws(PolicyFault) in
+            try reader.credentialKinds(name)
         }
-        let factorRules = DocumentReader(document["factors"])
-        factors = try factorRules.byKind { (kind) throws(InvalidValue) in
-            try factorRules.credentialKinds(kind.rawValue)
+        factorSteps =
+            reader.has("factors_above") ? try Self.factorSteps(reader["factors_above"]) : [:]
+        requiredAttestation = try reader["required_attestation"].forKinds {
+            (reader, kind) throws(PolicyFault) in try reader.profiles(kind.rawValue)
         }
-        requiredAttestation = try DocumentReader.forKinds("required_attestation", of: document) {
-            (reader, kind) throws(InvalidValue) in try reader.profiles(kind.rawValue)
+        backupEligible = try reader["backup_eligible"].forKinds {
+            (reader, kind) throws(PolicyFault) in
+            try BackupEligibleRule(reader[kind.rawValue], for: kind)
         }
-        backupEligible = try DocumentReader.forKinds("backup_eligible", of: document) {
-            (reader, kind) throws(InvalidValue) in
-            try BackupEligibleRule(reader.member(kind.rawValue), for: kind)
+        currencies = try reader["currencies"].byCurrency {
+            (reader, name, currency) throws(PolicyFault) in
+            try CurrencyLimits(reader[name], currency)
         }
-        currencies = try PolicyRules.limits(document["currencies"])
-        homeCurrency = try Currency(document["home_currency"]?.text ?? "")
+        signals = try Measure.byWord(reader["signals"]) { _ in true }
+        let checks = try Measure.byWord(reader["name_check"]) { NameCheck(rawValue: $0) != nil }
+        nameChecks = checks.reduce(into: [:]) { checks, entry in
+            if let check = NameCheck(rawValue: entry.key) { checks[check] = entry.value }
+        }
+        limitChange = reader.has("limit_change") ? try LimitChangeRule(reader["limit_change"]) : nil
+        homeCurrency = try reader.currency(
+            reader.text("home_currency") ?? "", at: reader["home_currency"].pointer)
         guard currencies[homeCurrency] != nil else {
-            throw InvalidValue("home_currency", "The home currency needs limits.")
+            throw reader.fault("home_currency", "The home currency needs limits.")
         }
+        self.segments = segments
     }
 
-    private static func limits(
-        _ json: JSON?
-    ) throws(InvalidValue) -> [Currency: CurrencyLimits] {
-        guard case .object(let members) = json else {
-            throw InvalidValue("currencies", "The limits by currency are missing.")
-        }
-        var limits: [Currency: CurrencyLimits] = [:]
-        for member in members {
-            let currency = try Currency(member.name)
-            func amount(_ name: String) throws(InvalidValue) -> Money {
-                guard let text = member.value[name]?.text else {
-                    throw InvalidValue(name, "A limit of \(currency.code) is missing.")
-                }
-                return try Money(limit: text, currency: currency)
+    private static func factorSteps(
+        _ reader: DocumentReader
+    ) throws(PolicyFault) -> [Currency: [FactorStep]] {
+        try reader.byCurrency { (reader, name, currency) throws(PolicyFault) in
+            guard case .array(let elements) = reader.json?[name] else {
+                throw reader.fault(name, "A list of steps is needed.")
             }
-            limits[currency] = CurrencyLimits(
-                singleMax: try amount("single_max"), dailyMax: try amount("daily_max"),
-                firstTransferMax: try amount("first_transfer_max"),
-                newPayeeSumMax: try amount("new_payee_sum_max"))
+            var steps: [FactorStep] = []
+            for (index, element) in elements.enumerated() {
+                let step = DocumentReader(element, at: "\(reader[name].pointer)/\(index)")
+                try step.refuseOthers(than: ["above", "kinds"])
+                steps.append(
+                    FactorStep(
+                        above: try step.amount("above", currency),
+                        kinds: try step.credentialKinds("kinds")))
+            }
+            return steps.sorted { $0.above.minorUnits < $1.above.minorUnits }
         }
-        return limits
     }
 }
 
 extension PolicyRules.Attempts {
-    fileprivate init(_ reader: DocumentReader) throws(InvalidValue) {
+    fileprivate init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["per_challenge", "per_action", "per_customer", "lock_s"])
         let bound = 1...Int64(PolicyRules.failuresMax)
         perChallenge = try reader.count("per_challenge", in: bound)
         perAction = try reader.count("per_action", in: bound)
@@ -86,106 +147,115 @@ extension PolicyRules.Attempts {
     }
 }
 
+extension PolicyRules.Velocity {
+    fileprivate init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["transfers_max", "window_s"])
+        transfersMax = try reader.count("transfers_max", in: 0...10_000)
+        window = try reader.seconds("window_s", in: 60...86_400)
+    }
+}
+
+extension PolicyRules.RecoveryRule {
+    /// Bounds: standards §i. Left out, it is the default there.
+    fileprivate init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["hold_s", "payee_age_s", "held_approvals"])
+        hold = try reader.seconds("hold_s", in: 86_400...604_800, or: Seconds(259_200))
+        payeeAge = try reader.seconds("payee_age_s", in: 0...31_536_000, or: Seconds(2_592_000))
+        heldApprovals = try reader.word(
+            "held_approvals", or: .cancel, "Held approvals are cancel or keep.")
+    }
+}
+
+extension PolicyRules.CurrencyLimits {
+    fileprivate init(_ reader: DocumentReader, _ currency: Currency) throws(PolicyFault) {
+        try reader.refuseOthers(
+            than: ["single_max", "daily_max", "first_transfer_max", "new_payee_sum_max"])
+        singleMax = try reader.amount("single_max", currency)
+        dailyMax = try reader.amount("daily_max", currency)
+        firstTransferMax = try reader.amount("first_transfer_max", currency)
+        newPayeeSumMax = try reader.amount("new_payee_sum_max", currency)
+    }
+}
+
 extension PolicyRules.BackupEligibleRule {
-    fileprivate init(_ json: JSON?, for kind: ActionKind) throws(InvalidValue) {
-        try DocumentReader(json).refuseOthers(than: ["allowed", "max"], as: kind.rawValue)
-        guard case .bool(let isAllowed) = json?["allowed"] else {
-            throw InvalidValue("allowed", "Whether they are allowed is true or false.")
+    fileprivate init(_ reader: DocumentReader, for kind: ActionKind) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["allowed", "max"])
+        guard case .bool(let isAllowed) = reader.json?["allowed"] else {
+            throw reader.fault("allowed", "Whether they are allowed is true or false.")
         }
-        guard let max = json?["max"] else {
+        guard let max = reader.json?["max"] else {
             self = isAllowed ? .allowed : .refused
             return
         }
         guard isAllowed, kind == .transfer, case .object(let members) = max, !members.isEmpty
         else {
-            throw InvalidValue("max", "Amounts by currency are for transfers that are allowed.")
+            throw reader.fault("max", "Amounts by currency are for transfers that are allowed.")
         }
-        var maxima: [Currency: Money] = [:]
-        for member in members {
-            let currency = try Currency(member.name)
-            maxima[currency] = try Money(limit: member.value.text ?? "", currency: currency)
-        }
-        self = .upTo(maxima)
+        self = .upTo(try reader.amounts("max"))
     }
 }
 
-/// Reads the members of one object of the document.
-private struct DocumentReader {
-    private let json: JSON?
-
-    init(_ json: JSON?) { self.json = json }
-
-    func count(_ name: String, in range: ClosedRange<Int64>) throws(InvalidValue) -> Int {
-        guard case .integer(let value) = json?[name], range.contains(value) else {
-            throw InvalidValue(
-                name, "A whole number from \(range.lowerBound) to \(range.upperBound) is needed.")
-        }
-        return Int(value)
+extension PolicyRules.LimitChangeRule {
+    fileprivate init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["delay_s", "single_max", "daily_max"])
+        delay = try reader.seconds("delay_s", in: 0...259_200)
+        singleMax = try reader.amounts("single_max")
+        dailyMax = try reader.amounts("daily_max")
     }
+}
 
-    func seconds(_ name: String, in range: ClosedRange<Int64>) throws(InvalidValue) -> Seconds {
-        Seconds(Int64(try count(name, in: range)))
-    }
-
-    func credentialKinds(_ name: String) throws(InvalidValue) -> [CredentialKind] {
-        guard case .array(let words) = json?[name] else {
-            throw InvalidValue(name, "A list of kinds of credential is needed.")
+extension Measure {
+    fileprivate static func byWord(
+        _ reader: DocumentReader, _ isKnown: (String) -> Bool
+    ) throws(PolicyFault) -> [String: Measure] {
+        guard let json = reader.json else { return [:] }
+        guard case .object(let members) = json else {
+            throw PolicyFault(
+                pointer: reader.pointer, code: "measures", detail: "An object is needed.")
         }
-        var kinds: [CredentialKind] = []
-        for word in words {
-            guard let kind = word.text.flatMap(CredentialKind.init(rawValue:)) else {
-                throw InvalidValue(name, "A kind of credential is device_key or passkey.")
+        var measures: [String: Measure] = [:]
+        for member in members {
+            guard isKnown(member.name), !member.name.isEmpty else {
+                throw reader.fault(member.name, "There is no result of a name check like this.")
             }
-            kinds.append(kind)
+            measures[member.name] = try Measure(reader[member.name])
         }
-        return kinds
+        return measures
     }
 
-    func member(_ name: String) -> JSON? { json?[name] }
+    private init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(
+            than: ["kinds", "refuse", "hold_s", "at_hold_end", "max", "factors"])
+        kinds =
+            reader.has("kinds")
+            ? try reader.words("kinds", "A list of kinds of action is needed.")
+            : ActionKind.allCases
+        refuses = try reader.flag("refuse", or: false)
+        hold = try reader.seconds("hold_s", in: 0...604_800, or: Seconds(0))
+        holdEnd = try reader.word(
+            "at_hold_end", or: .release, "At its end a hold will release or cancel.")
+        max = try reader.amounts("max")
+        factors = reader.has("factors") ? try reader.credentialKinds("factors") : nil
+    }
+}
 
-    func profiles(_ name: String) throws(InvalidValue) -> [AttestationProfile] {
+extension DocumentReader {
+    fileprivate func profiles(_ name: String) throws(PolicyFault) -> [AttestationProfile] {
         guard case .array(let words) = json?[name], !words.isEmpty else {
-            throw InvalidValue(name, "A list of profiles is needed; leave it out to require none.")
+            throw fault(name, "A list of profiles is needed; leave it out to require none.")
         }
-        var profiles: [AttestationProfile] = []
-        for word in words {
-            guard let profile = word.text.flatMap(AttestationProfile.init(rawValue:)) else {
-                throw InvalidValue(name, "There is no attestation profile of this name.")
-            }
-            profiles.append(profile)
-        }
-        return profiles
+        return try self.words(name, "There is no attestation profile of this name.")
     }
+}
 
-    /// Reads a member that may be left out, and in it what is said of some kinds of action. A word that
-    /// is no kind is refused: misspelt, a demand would demand nothing.
-    static func forKinds<Value>(
-        _ name: String, of document: JSON,
-        _ read: (DocumentReader, ActionKind) throws(InvalidValue) -> Value
-    ) throws(InvalidValue) -> [ActionKind: Value] {
-        guard let json = document[name] else { return [:] }
-        let reader = DocumentReader(json)
-        try reader.refuseOthers(than: ActionKind.allCases.map(\.rawValue), as: name)
-        var values: [ActionKind: Value] = [:]
-        for kind in ActionKind.allCases where json[kind.rawValue] != nil {
-            values[kind] = try read(reader, kind)
+extension JSON {
+    /// This object with the members of another laid over it; objects within are merged likewise.
+    fileprivate func merging(_ other: JSON) -> JSON {
+        guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
+        var merged = mine.map { member in
+            Member(member.name, other[member.name].map(member.value.merging) ?? member.value)
         }
-        return values
-    }
-
-    /// Refuses what is no object, or has a member of another name.
-    func refuseOthers(than names: [String], as name: String) throws(InvalidValue) {
-        guard case .object(let members) = json, members.allSatisfy({ names.contains($0.name) })
-        else {
-            throw InvalidValue(name, "Only \(names.joined(separator: ", ")) can stand here.")
-        }
-    }
-
-    func byKind<Value>(
-        _ read: (ActionKind) throws(InvalidValue) -> Value
-    ) throws(InvalidValue) -> [ActionKind: Value] {
-        var values: [ActionKind: Value] = [:]
-        for kind in ActionKind.allCases { values[kind] = try read(kind) }
-        return values
+        merged += theirs.filter { self[$0.name] == nil }
+        return .object(merged)
     }
 }

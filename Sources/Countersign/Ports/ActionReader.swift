@@ -45,23 +45,11 @@ package struct PayeeStanding: Sendable {
     package let state: State
     package let usableAt: Instant
     package let newUntil: Instant
-    /// What may be sent while it is new, in the policy's home currency; `nil` for an established one.
-    package let maySend: MaySend?
-
-    /// What may be sent to a new payee.
-    package struct MaySend: Sendable {
-        package let single: Money
-        package let sumLeft: Money
-
-        package init(single: Money, sumLeft: Money) {
-            self.single = single
-            self.sumLeft = sumLeft
-        }
-    }
+    package let allowance: PayeeAllowance
 
     package init(
         id: ID<Payee>, identity: PayeeIdentity, alias: String, state: State, usableAt: Instant,
-        newUntil: Instant, maySend: MaySend?
+        newUntil: Instant, allowance: PayeeAllowance
     ) {
         self.id = id
         self.identity = identity
@@ -69,6 +57,6 @@ package struct PayeeStanding: Sendable {
         self.state = state
         self.usableAt = usableAt
         self.newUntil = newUntil
-        self.maySend = maySend
+        self.allowance = allowance
     }
 }

@@ -30,6 +30,8 @@ package protocol ActionStore: DecisionStore {
 package struct CreationContext: Sendable {
     package let at: Instant
     package let policy: Policy
+    /// What the policy would look at if the action were approved now by the best of credentials.
+    package let state: RecordedState
     /// The customer's active passkeys.
     package let passkeys: [ListedPasskey]
     /// What was answered under the same key before.
@@ -39,11 +41,12 @@ package struct CreationContext: Sendable {
     package let wrappedKey: Bytes
 
     package init(
-        at: Instant, policy: Policy, passkeys: [ListedPasskey], answered: AnsweredCommand?,
+        at: Instant, policy: Policy, state: RecordedState, passkeys: [ListedPasskey], answered: AnsweredCommand?,
         subject: ID<Subject>, wrappedKey: Bytes
     ) {
         self.at = at
         self.policy = policy
+        self.state = state
         self.passkeys = passkeys
         self.answered = answered
         self.subject = subject

@@ -29,6 +29,13 @@ struct PhoneScreen: Sendable {
             return "add the payee \(describe(newPayee.payee))"
         case .contactChange(let change):
             return "change the \(change.newValue.channel) to \(change.newValue.text)"
+        case .limitChange(let change):
+            let name =
+                switch change.limit {
+                case .singleMax: "limit of one transfer"
+                case .dailyMax: "limit of one day"
+                }
+            return "change the \(name) to \(change.amount.decimal) \(change.amount.currency.code)"
         }
     }
 

@@ -56,7 +56,7 @@ extension Story {
         let payee = try await readPayee(Cast.newAccount)
         check("the payee is cooling off", payee?["state"]?.text, is: "cooling_off")
         check(
-            "and may be sent 1000.00 EUR at once", payee?["may_send"]?["single"]?.text,
+            "and may be sent 1000.00 EUR at once", payee?["may_send"]?["amount"]?.text,
             is: "1000.00")
     }
 
@@ -73,8 +73,8 @@ extension Story {
             return nil
         }
         let usable = found["usable_at"]?.text ?? "?"
-        let single = found["may_send"]?["single"]?.text ?? "?"
-        let sum = found["may_send"]?["sum_left"]?.text ?? "?"
+        let single = found["may_send"]?["left"]?["first_transfer_max"]?.text ?? "?"
+        let sum = found["may_send"]?["left"]?["new_payee_sum_max"]?.text ?? "?"
         came(
             answer,
             "\(found["name"]?.text ?? "?"): usable at \(usable), \(single) at once, \(sum) in all")

@@ -10,6 +10,7 @@ extension ObjectReader {
             case .newPayee: try reader.newPayee().map(ActionContent.newPayee)
             case .contactChange:
                 try reader.contactChange(sha256).map(ActionContent.contactChange)
+            case .limitChange: try reader.limitChange().map(ActionContent.limitChange)
             }
         }
     }
@@ -49,6 +50,18 @@ extension ObjectReader {
             guard let name, let account else { return nil }
             return PayeeIdentity(name: name, account: account)
         }
+    }
+
+    private mutating func limitChange() throws(BodyRefusal) -> LimitChange? {
+        let limit = try choice("limit_name", OwnLimit.self)
+        let currency = try value("currency") { text throws(InvalidValue) in try Currency(text) }
+        let amountText = try string("amount")
+        let amount = currency.flatMap { currency in
+            check("amount") { () throws(InvalidValue) in
+                try Money(limit: amountText, currency: currency)
+            }
+        }
+        return amount.map { LimitChange(limit: limit, amount: $0) }
     }
 
     private enum Channel: String, CaseIterable {

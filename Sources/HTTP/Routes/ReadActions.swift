@@ -77,17 +77,20 @@ extension PayeeStanding {
             "state": .string(state.rawValue),
             "usable_at": .string(usableAt.text),
             "new_until": .string(newUntil.text),
-            "may_send": maySend?.json ?? .null,
+            "may_send": allowance.json,
         ]
     }
 }
 
-extension PayeeStanding.MaySend {
+extension PayeeAllowance {
     fileprivate var json: JSON {
         [
-            "currency": .string(single.currency.code),
-            "single": .string(single.decimal),
-            "sum_left": .string(sumLeft.decimal),
+            "currency": .string(amount.currency.code),
+            "amount": .string(amount.decimal),
+            "rule": .string(rule),
+            "until": .optional(until?.text),
+            "hold": hold?.json ?? .null,
+            "left": .object(left.map { .init($0.limit.rawValue, .string($0.amount.decimal)) }),
         ]
     }
 }

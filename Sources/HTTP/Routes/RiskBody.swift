@@ -3,7 +3,7 @@ import Countersign
 extension ObjectReader {
     /// What the bank knows about the risk: kept as it came, for policy and evidence.
     ///
-    /// `signals` is read by us, so it has a form; what else is in there is the bank's own business
+    /// `segment`, `signals` and `name_check` are read by us, so they have a form; what else is in there is the bank's own business
     /// as long as it is small and every value in it can be kept.
     mutating func risk() throws(BodyRefusal) -> JSON? {
         guard let risk = try optionalDocument("risk") else { return nil }
@@ -25,6 +25,16 @@ private enum Risk {
             throw InvalidValue(
                 "risk_fraction", "Numbers must be 64-bit integers; write others as strings.")
         }
+        guard isWord(risk["segment"] ?? .string(PolicyRules.defaultSegment)) else {
+            throw InvalidValue(
+                "risk_segment",
+                "The segment is a word of 1 to \(signalLengthMax) a-z, 0-9, _.")
+        }
+        guard isNameCheck(risk["name_check"] ?? .null) else {
+            throw InvalidValue(
+                "risk_name_check",
+                "The name check is match, close_match, no_match or not_possible.")
+        }
         guard signalsAreWords(risk["signals"] ?? .null) else {
             throw InvalidValue(
                 "risk_signals",
@@ -41,6 +51,10 @@ private enum Risk {
         case .object(let members): members.contains { holdsFraction($0.value) }
         case .null, .bool, .integer, .string: false
         }
+    }
+
+    private static func isNameCheck(_ json: JSON) -> Bool {
+        json == .null || json.text.map { NameCheck(rawValue: $0) != nil } ?? false
     }
 
     private static func signalsAreWords(_ json: JSON) -> Bool {
