@@ -8,18 +8,21 @@ package struct API: Sendable {
         let credentials: any CredentialService
         let evidence: any EvidenceService
         let deviceRequests: any DeviceRequestService
+        let policyHistory: any PolicyHistory
         let clients: any ClientDirectory
 
         /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
+            policyHistory: any PolicyHistory,
             clients: any ClientDirectory
         ) {
             self.actions = actions
             self.credentials = credentials
             self.evidence = evidence
             self.deviceRequests = deviceRequests
+            self.policyHistory = policyHistory
             self.clients = clients
         }
     }
@@ -89,6 +92,7 @@ struct APIRoutes: Sendable {
     let credentials: any CredentialService
     let evidence: any EvidenceService
     let deviceRequests: any DeviceRequestService
+    let simulate: SimulatePolicy
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -106,6 +110,8 @@ struct APIRoutes: Sendable {
         credentials = services.credentials
         evidence = services.evidence
         deviceRequests = services.deviceRequests
+        simulate = SimulatePolicy(
+            history: services.policyHistory, sha256: surroundings.sha256)
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -125,6 +131,7 @@ struct APIRoutes: Sendable {
             createAction, readAction, listActions, issueChallenge, approveAction, rejectAction,
             cancelAction, listPayees,
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
+            simulatePolicy,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
             health, ready, showMetrics,

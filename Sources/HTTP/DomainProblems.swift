@@ -84,6 +84,17 @@ extension Problem {
         }
     }
 
+    /// What a caller is told of a policy document that is refused.
+    ///
+    /// - Parameters:
+    ///   - fault: What is wrong, and where in the document.
+    ///   - pointer: Where in the body the document stands.
+    package init(_ fault: PolicyFault, in pointer: String) {
+        self = .invalidAction([
+            Fault(pointer: pointer + fault.pointer, code: fault.code, detail: fault.detail)
+        ])
+    }
+
     /// What a caller is told when no action was created.
     package init(_ refusal: CreationRefusal) {
         switch refusal {
@@ -273,7 +284,8 @@ extension Problem {
         "unsupported-media-type", "payload-too-large", "authentication-failed",
         "challenge-expired", "challenge-consumed", "challenge-superseded", "already-decided",
         "action-expired", "action-cancelled", "attempts-exhausted", "customer-locked",
-        "credential-not-allowed", "payee-unknown", "payee-not-usable", "limit-exceeded",
+        "credential-not-allowed", "risk-refused", "payee-unknown", "payee-not-usable",
+        "limit-exceeded",
         "idempotency-key-reuse", "idempotency-in-flight", "idempotency-key-required",
         "too-many-requests", "unavailable", "outcome-unknown", "internal-error",
     ]

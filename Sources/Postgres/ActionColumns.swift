@@ -42,7 +42,8 @@ struct ActionColumns {
         guard let content = content ?? substitute() else { throw .malformedColumn("content") }
         return RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
-            risk: risk, policyVersion: policyVersion, authorization: authorization, execution: execution,
+            risk: risk, policyVersion: policyVersion, authorization: authorization,
+            execution: execution,
             hold: hold, createdAt: createdAt, expiresAt: expiresAt)
     }
 
@@ -56,7 +57,7 @@ struct ActionColumns {
             until: until, rule: try word(prefix + "hold_rule", row, Hold.Rule.init), end: end)
     }
 
-    private static func content(_ row: Row) throws(PostgresError) -> ActionContent? {
+    static func content(_ row: Row) throws(PostgresError) -> ActionContent? {
         guard let kind = ActionKind(rawValue: try row["kind"]) else { return nil }
         var members: [String: String] = [:]
         for name in columns {

@@ -32,5 +32,7 @@ extension Statement {
     static let readAction = Statement("read_action", .read, PackageResources.read_action_sql)
     static let listActions = Statement("list_actions", .read, PackageResources.list_actions_sql)
     static let listPayees = Statement("list_payees", .read, PackageResources.list_payees_sql)
+    static let policyHistory = Statement(
+        "policy_history", .read, PackageResources.policy_history_sql)
     static let activePolicy = Statement("active_policy", .read, PackageResources.active_policy_sql)
 }

@@ -163,7 +163,7 @@ extension CreationOutcome {
     private func action(expiresAt: Instant) throws -> RecordedAction {
         RecordedAction(
             id: Fixtures.id(1), customerID: try CustomerID("c-1001"),
-            content: try Fixtures.transfer(), externalID: nil, policyVersion: 3,
+            content: try Fixtures.transfer(), externalID: nil, risk: .unsaid, policyVersion: 3,
             authorization: .pending, execution: .none, hold: nil, createdAt: Fixtures.at,
             expiresAt: expiresAt)
     }

@@ -156,14 +156,14 @@ import Testing
             (
                 "backup_eligible",
                 ["transfer": ["allowed": .bool(true), "max": ["EUR": .integer(1)]]],
-                "amount_format"
+                "EUR"
             ),
         ] as [(String, JSON, String)])
     func `is refused when it is not said as documented`(
         member: String, value: JSON, code: String
     ) {
         #expect(
-            refusal { () throws(InvalidValue) in try Fixtures.policy(setting: member, to: value) }
+            fault { () throws(PolicyFault) in try Fixtures.policy(setting: member, to: value) }
                 == code)
     }
 

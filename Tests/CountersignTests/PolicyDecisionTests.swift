@@ -39,7 +39,8 @@ private func euros(_ text: String) throws -> Money {
         let full = Fixtures.state(usedToday: 100_000)
         let over = Fixtures.state(usedToday: 100_001)
         let fresh = Fixtures.state(payee: Fixtures.newPayee)
-        let sent = Fixtures.state(payee: Fixtures.newPayee, usedWhileNew: 20_000)
+        let sent = Fixtures.state(payee: Fixtures.paidPayee, usedWhileNew: 20_000)
+        let asked = Fixtures.state(payee: Fixtures.newPayee, usedWhileNew: 4000)
         let rows: [(String, RecordedState, PolicyRefusal.Limit?, Int64, String?)] = [
             ("500.00", old, nil, 0, nil), ("500.01", old, .singleMax, 50_000, nil),
             ("200.00", busy, nil, 0, nil), ("200.01", busy, .dailyMax, 20_000, Fixtures.bankDay),
@@ -47,6 +48,8 @@ private func euros(_ text: String) throws -> Money {
             ("0.01", over, .dailyMax, 0, Fixtures.bankDay),
             ("100.00", fresh, nil, 0, nil), ("100.01", fresh, .firstTransferMax, 10_000, nil),
             ("50.00", sent, nil, 0, nil), ("50.01", sent, .newPayeeSumMax, 5000, "while_new"),
+            // Until the first was executed, all together are the first.
+            ("60.00", asked, nil, 0, nil), ("60.01", asked, .firstTransferMax, 6000, nil),
         ]
         for (amount, state, expected, allowed, window) in rows {
             let found = try limit(amount, state)
@@ -59,7 +62,7 @@ private func euros(_ text: String) throws -> Money {
 
     @Test func `are told in their order: single, first, while new, day`() throws {
         let all = Fixtures.state(
-            payee: Fixtures.newPayee, usedToday: 100_000, usedWhileNew: 25_000)
+            payee: Fixtures.paidPayee, usedToday: 100_000, usedWhileNew: 25_000)
         #expect(try limit("500.01", all)?.0 == .singleMax)
         #expect(try limit("500.00", all)?.0 == .firstTransferMax)
         #expect(try limit("100.00", all)?.0 == .newPayeeSumMax)
@@ -92,7 +95,8 @@ private func euros(_ text: String) throws -> Money {
         ]
         for row in rows {
             let payee = RecordedPayee(
-                id: Fixtures.id(5), usableAt: at - Seconds(60), newUntil: row.newUntil,
+                id: Fixtures.id(5), confirmedAt: Fixtures.at - Seconds(86_400),
+                usableAt: at - Seconds(60), newUntil: row.newUntil,
                 firstExecutedAt: row.executed)
             let verdict = policy.decide(
                 try Fixtures.transfer("100.01"), Fixtures.state(payee: payee))
@@ -124,7 +128,8 @@ private func text(_ reservation: Reservation) -> String {
     @Test func `come in the documented order`() throws {
         let policy = try Fixtures.policy(setting: "payee.mode", to: "refuse")
         let unusable = RecordedPayee(
-            id: Fixtures.id(5), usableAt: Fixtures.at + Seconds(1),
+            id: Fixtures.id(5), confirmedAt: Fixtures.at - Seconds(86_400),
+            usableAt: Fixtures.at + Seconds(1),
             newUntil: Fixtures.at + Seconds(100), firstExecutedAt: nil)
         let factor = try Fixtures.policy(setting: "factors.transfer", to: ["passkey"])
         let francs = try Fixtures.transfer("500.01", currency: "CHF")
@@ -169,7 +174,8 @@ private func text(_ reservation: Reservation) -> String {
         let content = try Fixtures.transfer("100.00")
         func verdict(usableAt: Instant) -> PolicyVerdict {
             let payee = RecordedPayee(
-                id: Fixtures.id(5), usableAt: usableAt, newUntil: usableAt, firstExecutedAt: nil)
+                id: Fixtures.id(5), confirmedAt: Fixtures.at - Seconds(86_400), usableAt: usableAt,
+                newUntil: usableAt, firstExecutedAt: nil)
             return policy.decide(content, Fixtures.state(payee: payee))
         }
         let later = Instant(milliseconds: Fixtures.at.milliseconds + 1)
@@ -191,7 +197,8 @@ private func text(_ reservation: Reservation) -> String {
 
     private func coolingPayee(until: Instant) -> RecordedPayee {
         RecordedPayee(
-            id: Fixtures.id(5), usableAt: until, newUntil: at + Seconds(345_600),
+            id: Fixtures.id(5), confirmedAt: Fixtures.at - Seconds(86_400), usableAt: until,
+            newUntil: at + Seconds(345_600),
             firstExecutedAt: nil)
     }
 
@@ -200,7 +207,7 @@ private func text(_ reservation: Reservation) -> String {
         let until = Instant(milliseconds: at.milliseconds + 1)
         #expect(
             try hold(content, Fixtures.state(payee: coolingPayee(until: until)))
-                == Hold(until: until, rule: .payeeCoolingOff))
+                == Hold(until: until, rule: .payeeCoolingOff, end: .release))
         #expect(try hold(content, Fixtures.state(payee: coolingPayee(until: at))) == nil)
     }
 
@@ -213,7 +220,7 @@ private func text(_ reservation: Reservation) -> String {
         let young = Fixtures.state(credentialCreatedAt: at - Seconds(length - 1))
         #expect(
             try hold(content, young)
-                == Hold(until: at + Seconds(1), rule: .newCredentialCoolingOff))
+                == Hold(until: at + Seconds(1), rule: .newCredentialCoolingOff, end: .release))
         let old = Fixtures.state(credentialCreatedAt: at - Seconds(length))
         #expect(try hold(content, old) == nil)
     }
@@ -224,7 +231,10 @@ private func text(_ reservation: Reservation) -> String {
         let until = at + Seconds(10)
         let held = try hold(content, Fixtures.state(contactHoldUntil: until))
         #expect(
-            held == (kind == .contactChange ? nil : Hold(until: until, rule: .contactChangeHold)))
+            held
+                // What only makes a limit lower waits for nothing.
+                == ([.contactChange, .limitChange].contains(kind)
+                    ? nil : Hold(until: until, rule: .contactChangeHold, end: .release)))
         #expect(try hold(content, Fixtures.state(contactHoldUntil: at)) == nil)
     }
 
@@ -243,7 +253,8 @@ private func text(_ reservation: Reservation) -> String {
                 credentialCreatedAt: at - Seconds(3600 - row.credential),
                 payee: coolingPayee(until: at + Seconds(row.payee)))
             #expect(
-                try hold(content, state) == Hold(until: at + Seconds(30), rule: row.rule), "\(row)")
+                try hold(content, state)
+                    == Hold(until: at + Seconds(30), rule: row.rule, end: .release), "\(row)")
         }
     }
 
@@ -253,7 +264,7 @@ private func text(_ reservation: Reservation) -> String {
         let plain = try #require(policy.decide(content, Fixtures.state()).allowance)
         #expect(plain.payeeTimes?.usableAt == at + Seconds(86_400))
         #expect(plain.payeeTimes?.newUntil == at + Seconds(345_600))
-        #expect(plain.reservations.isEmpty)
+        #expect(plain.reservations.map(\.dimension) == [Reservation.newPayees])
         let held = Fixtures.state(contactHoldUntil: at + Seconds(100_000))
         #expect(
             try #require(policy.decide(content, held).allowance).payeeTimes?.usableAt
@@ -275,6 +286,8 @@ private func text(_ reservation: Reservation) -> String {
         let refusing = try Fixtures.policy(setting: "payee.mode", to: "refuse")
         let state = Fixtures.state(contactHoldUntil: at + Seconds(5))
         let verdict = refusing.decide(try Fixtures.transfer("100.00"), state)
-        #expect(verdict.allowance?.hold == Hold(until: at + Seconds(5), rule: .contactChangeHold))
+        #expect(
+            verdict.allowance?.hold
+                == Hold(until: at + Seconds(5), rule: .contactChangeHold, end: .release))
     }
 }

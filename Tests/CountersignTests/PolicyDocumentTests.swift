@@ -20,7 +20,7 @@ import Testing
         #expect(
             rules.newCredentialCoolingOff == [
                 .transfer: Seconds(3600), .newPayee: Seconds(7200),
-                .contactChange: Seconds(10_800),
+                .contactChange: Seconds(10_800), .limitChange: Seconds(10_800),
             ])
         #expect(rules.contactChangeHold == Seconds(86_400))
         #expect(rules.factors[.newPayee] == [.deviceKey, .passkey])
@@ -59,7 +59,7 @@ import Testing
     func `are bounded`(path: String, least: Int64, most: Int64) throws {
         let name = path.split(separator: ".").last.map(String.init)
         func code(_ value: JSON?) -> String? {
-            refusal { () throws(InvalidValue) in
+            fault { () throws(PolicyFault) in
                 try Fixtures.policy(setting: path, to: value)
             }
         }
@@ -76,7 +76,7 @@ import Testing
             ("version", "countersign/policy/2", "version"), ("version", nil, "version"),
             ("version", .integer(1), "version"), ("time_zone", nil, "time_zone"),
             ("time_zone", "", "time_zone"), ("time_zone", .integer(0), "time_zone"),
-            ("attempts", nil, "per_challenge"), ("attempts", .null, "per_challenge"),
+            ("attempts", nil, "per_challenge"), ("attempts", .null, "attempts"),
             ("payee", nil, "cooling_off_s"), ("payee.mode", "later", "mode"),
             ("payee.mode", nil, "mode"), ("payee.mode", "Hold", "mode"),
             ("new_credential_cooling_off_s", nil, "transfer"), ("factors", nil, "transfer"),
@@ -99,7 +99,7 @@ import Testing
         path: String, value: JSON?, code: String
     ) {
         #expect(
-            refusal { () throws(InvalidValue) in try Fixtures.policy(setting: path, to: value) }
+            fault { () throws(PolicyFault) in try Fixtures.policy(setting: path, to: value) }
                 == code)
     }
 

@@ -34,6 +34,11 @@ import Testing
                 Fixtures.contactChange(oldValueDigest: Digest(Fixtures.bytes32(8))),
                 Fixtures.transfer(),
             ]
+        case .limitChange:
+            try [
+                Fixtures.limitChange("900.01"), Fixtures.limitChange(limit: .singleMax),
+                Fixtures.limitChange(currency: "USD"), Fixtures.transfer(),
+            ]
         }
     }
 
@@ -58,7 +63,8 @@ import Testing
             let asked = try bank.ask(try Fixtures.content(kind))
             let action = RecordedAction(
                 id: asked.action.id, customerID: asked.action.customerID, content: content,
-                externalID: nil, policyVersion: 3, authorization: .pending, execution: .none,
+                externalID: nil, risk: .unsaid, policyVersion: 3, authorization: .pending,
+                execution: .none,
                 hold: nil, createdAt: asked.action.createdAt, expiresAt: asked.action.expiresAt)
             try await expectTampering(asked, "\(content)") {
                 $0.actions[action.id]?.action = action
@@ -70,7 +76,7 @@ import Testing
         let asked = try bank.ask(try Fixtures.transfer())
         let action = RecordedAction(
             id: asked.action.id, customerID: try CustomerID("c-1002"),
-            content: asked.action.content, externalID: nil, policyVersion: 3,
+            content: asked.action.content, externalID: nil, risk: .unsaid, policyVersion: 3,
             authorization: .pending, execution: .none, hold: nil,
             createdAt: asked.action.createdAt, expiresAt: asked.action.expiresAt)
         try await expectTampering(asked, "customer") { $0.actions[action.id]?.action = action }

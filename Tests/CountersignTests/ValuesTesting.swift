@@ -14,3 +14,13 @@ func refusal<Value>(_ make: () throws(InvalidValue) -> Value) -> String? {
         return error.code
     }
 }
+
+/// The code of the fault for which a policy document is refused; `nil` when it is taken.
+func fault<Value>(_ make: () throws(PolicyFault) -> Value) -> String? {
+    do {
+        _ = try make()
+        return nil
+    } catch {
+        return error.code
+    }
+}

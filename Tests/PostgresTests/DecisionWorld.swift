@@ -106,7 +106,7 @@ extension TestDatabase {
         try await sql(
             """
             INSERT INTO countersign.policy (version, time_zone, active_from, document)
-            SELECT version + 1, time_zone, clock_timestamp(),
+            SELECT version + 1, \(document) ->> 'time_zone', clock_timestamp(),
                    convert_to((\(document))::text, 'UTF8')
               FROM countersign.policy ORDER BY version DESC LIMIT 1
             """)
@@ -136,12 +136,12 @@ struct AskedAction: Sendable {
 extension DecisionWorld {
     /// Stores an action and reads the answer as an app would.
     func ask(
-        _ content: ActionContent, _ customer: TestCustomer, key: String? = nil
+        _ content: ActionContent, _ customer: TestCustomer, key: String? = nil, risk: JSON? = nil
     ) async throws -> AskedAction {
         let outcome = try await bank.create(
             CreateActionCommand(
                 client: client, customerID: customer.id, content: content, externalID: nil,
-                risk: nil, idempotencyKey: key ?? Hex.encode(EntropySource.openSSL(8))))
+                risk: risk, idempotencyKey: key ?? Hex.encode(EntropySource.openSSL(8))))
         guard case .created(let answer, _) = outcome else { throw Unexpected("\(outcome)") }
         return try AskedAction(answer)
     }

@@ -116,11 +116,18 @@ package enum Fixtures {
 
     /// Usable and not new for a month.
     package static let establishedPayee = RecordedPayee(
-        id: id(5), confirmedAt: at - Seconds(31 * 86_400), usableAt: at - Seconds(30 * 86_400), newUntil: at - Seconds(26 * 86_400),
+        id: id(5), confirmedAt: at - Seconds(31 * 86_400), usableAt: at - Seconds(30 * 86_400),
+        newUntil: at - Seconds(26 * 86_400),
         firstExecutedAt: at - Seconds(29 * 86_400))
+
+    /// Usable, and new although one transfer was executed.
+    package static let paidPayee = RecordedPayee(
+        id: id(6), confirmedAt: at - Seconds(90_000), usableAt: at - Seconds(3600),
+        newUntil: at + Seconds(3 * 86_400), firstExecutedAt: at - Seconds(600))
 
     /// Usable, and new by both rules.
     package static let newPayee = RecordedPayee(
-        id: id(6), confirmedAt: at - Seconds(90_000), usableAt: at - Seconds(3600), newUntil: at + Seconds(3 * 86_400),
+        id: id(6), confirmedAt: at - Seconds(90_000), usableAt: at - Seconds(3600),
+        newUntil: at + Seconds(3 * 86_400),
         firstExecutedAt: nil)
 }

@@ -58,7 +58,8 @@ package struct TestBank: Sendable {
         let world = store.now
         let action = RecordedAction(
             id: issuer.makeID(at: world.at), customerID: try CustomerID("c-1001"), content: content,
-            externalID: nil, policyVersion: world.policy.version, authorization: .pending,
+            externalID: nil, risk: .unsaid, policyVersion: world.policy.version,
+            authorization: .pending,
             execution: .none, hold: nil, createdAt: world.at,
             expiresAt: world.at + world.policy.rules.actionLifetime)
         store.change { $0.actions[action.id] = .init(action: action) }

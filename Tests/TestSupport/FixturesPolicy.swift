@@ -39,13 +39,13 @@ extension Fixtures {
 
     /// The fixtures' policy, with one member of its document replaced.
     ///
-    /// - Throws: ``InvalidValue`` when the changed document is refused.
+    /// - Throws: ``PolicyFault`` when the changed document is refused.
     package static func policy(
         setting path: String? = nil, to value: JSON? = nil
-    ) throws(InvalidValue) -> Policy {
+    ) throws(PolicyFault) -> Policy {
         let document = path.map { policyDocument.setting($0, to: value) } ?? policyDocument
         guard let digest = Digest(bytes32(9)) else {
-            throw InvalidValue("digest", "A digest has 32 bytes.")
+            preconditionFailure("a digest has 32 bytes")
         }
         return Policy(version: 3, digest: digest, rules: try PolicyRules(document: document))
     }

@@ -7,7 +7,8 @@ extension MemoryDecisionStore: ActionStore {
         try locked { world throws(StoreFailure) in
             world.loads += 1
             return CreationContext(
-                at: world.at, policy: world.policy, passkeys: world.passkeys,
+                at: world.at, policy: world.policy, state: world.state(command.content, nil),
+                passkeys: world.passkeys,
                 answered: world.answers[command.idempotencyKey], subject: world.subject,
                 wrappedKey: [])
         }

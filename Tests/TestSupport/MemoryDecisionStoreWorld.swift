@@ -81,8 +81,8 @@ package struct MemoryWorld: Sendable {
                 wrappedKey: []))
     }
 
-    private func state(
-        _ content: ActionContent, _ credential: RegisteredCredential
+    func state(
+        _ content: ActionContent, _ credential: RegisteredCredential?
     ) -> RecordedState {
         let payee = content.payeeAccount.flatMap { payees[$0] }
         var today: Int64 = 0
@@ -96,8 +96,9 @@ package struct MemoryWorld: Sendable {
         return RecordedState(
             at: at, bankDay: Fixtures.bankDay, contactHoldUntil: contactHoldUntil,
             recoveredAt: nil,
-            credential: RecordedState.Credential(
-                traits: credential.traits, createdAt: credential.createdAt),
+            credential: credential.map {
+                RecordedState.Credential(traits: $0.traits, createdAt: $0.createdAt)
+            },
             payee: payee, risk: .unsaid,
             used: RecordedState.Used(today: today, whileNew: whileNew), ownLimits: .init())
     }

@@ -34,7 +34,7 @@ struct PaymentFixture {
         let shown: Transfer
         switch content {
         case .transfer(let transfer): shown = transfer
-        case .newPayee, .contactChange:
+        case .newPayee, .contactChange, .limitChange:
             guard case .transfer(let transfer) = try Fixtures.transfer() else {
                 throw InvalidValue("transfer", "The fixture is no transfer.")
             }

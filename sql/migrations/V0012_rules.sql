@@ -17,12 +17,36 @@ END $$;
 SET ROLE countersign_owner;
 SET search_path = countersign, pg_temp;
 
+-- Whether a policy can count its days by this zone: UTC, or a place in the IANA database.
+CREATE FUNCTION time_zone_is_known(p_zone text) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = countersign, pg_temp AS $$
+BEGIN
+    RETURN p_zone = 'UTC' OR EXISTS (
+        SELECT FROM pg_timezone_names WHERE name = p_zone AND name LIKE '%/%'
+           AND name NOT LIKE 'posix/%' AND name NOT LIKE 'right/%');
+END $$;
+
 -- Copies of what a load must know of the document before it can read it.
-ALTER TABLE policy
-    ADD COLUMN velocity_window_s int GENERATED ALWAYS AS (
-        (convert_from(document, 'UTF8')::jsonb #>> '{velocity,window_s}')::int) STORED,
-    ADD COLUMN daily_window text NOT NULL GENERATED ALWAYS AS (
-        coalesce(convert_from(document, 'UTF8')::jsonb ->> 'daily_window', 'calendar')) STORED;
+ALTER TABLE policy ADD COLUMN velocity_window_s int,
+    ADD COLUMN daily_window text NOT NULL DEFAULT 'calendar';
+
+-- A zone that the database does not know would stop every decision; one that means something else on
+-- every machine, as localtime, would count another day on the next one.
+CREATE FUNCTION guard_policy() RETURNS trigger LANGUAGE plpgsql
+SET search_path = countersign, pg_temp AS $$
+DECLARE
+    document jsonb := convert_from(new.document, 'UTF8');
+BEGIN
+    IF new.time_zone IS DISTINCT FROM document ->> 'time_zone'
+        OR NOT time_zone_is_known(new.time_zone) THEN
+        RAISE EXCEPTION 'not a time zone that a policy can have' USING ERRCODE = 'CS008';
+    END IF;
+    new.velocity_window_s := document #>> '{velocity,window_s}';
+    new.daily_window := coalesce(document ->> 'daily_window', 'calendar');
+    RETURN new;
+END $$;
+CREATE TRIGGER guard BEFORE INSERT ON policy FOR EACH ROW EXECUTE FUNCTION guard_policy();
+ALTER TABLE policy ENABLE ALWAYS TRIGGER guard;
 
 ALTER TABLE customer ADD COLUMN recovered_at timestamptz;
 
@@ -400,7 +424,7 @@ GRANT UPDATE (recovered_at) ON customer TO countersign_definer;
 GRANT SELECT ON customer_limit, policy_decision TO countersign_service;
 GRANT EXECUTE ON FUNCTION ceiling_is_passed, set_limit, withdraw_limit, note_policy_decision
     TO countersign_definer;
-GRANT EXECUTE ON FUNCTION policy_state TO countersign_service;
+GRANT EXECUTE ON FUNCTION policy_state, time_zone_is_known TO countersign_service;
 RESET ROLE;
 
 -- As in V0008.

@@ -82,7 +82,8 @@ package struct CreateAction<Store: ActionStore>: Sendable {
             let action = RecordedAction(
                 id: issuer.makeID(at: context.at), customerID: command.customerID,
                 content: command.content, externalID: command.externalID?.text,
-                risk: RecordedRisk(given: command.risk), policyVersion: context.policy.version, authorization: .pending, execution: .none,
+                risk: RecordedRisk(given: command.risk), policyVersion: context.policy.version,
+                authorization: .pending, execution: .none,
                 hold: nil, createdAt: context.at,
                 expiresAt: (context.at + context.policy.rules.actionLifetime).wholeSeconds)
             let issued = issuer.issue(

@@ -15,7 +15,8 @@ package struct RecordedAction: Sendable {
 
     package init(
         id: ID<Action>, customerID: CustomerID, content: ActionContent, externalID: String?,
-        risk: RecordedRisk, policyVersion: Int, authorization: Authorization, execution: Execution, hold: Hold?,
+        risk: RecordedRisk, policyVersion: Int, authorization: Authorization, execution: Execution,
+        hold: Hold?,
         createdAt: Instant, expiresAt: Instant
     ) {
         self.id = id
@@ -37,7 +38,8 @@ package struct RecordedAction: Sendable {
     ) -> RecordedAction {
         RecordedAction(
             id: id, customerID: customerID, content: content, externalID: externalID,
-            risk: risk, policyVersion: policyVersion, authorization: authorization, execution: execution,
+            risk: risk, policyVersion: policyVersion, authorization: authorization,
+            execution: execution,
             hold: hold, createdAt: createdAt, expiresAt: expiresAt)
     }
 }

@@ -151,7 +151,8 @@ struct DocumentReader {
         return values
     }
 
-    /// What is said of some kinds; nothing when the whole is left out.
+    /// What is said of some kinds; nothing when the whole is left out. As ``byKind(_:)`` for what is not
+    /// said of `limit_change`.
     func forKinds<Value>(
         _ read: (DocumentReader, ActionKind) throws(PolicyFault) -> Value
     ) throws(PolicyFault) -> [ActionKind: Value] {
@@ -161,6 +162,7 @@ struct DocumentReader {
         for kind in ActionKind.allCases where has(kind.rawValue) {
             values[kind] = try read(self, kind)
         }
+        values[.limitChange] = values[.limitChange] ?? values[.contactChange]
         return values
     }
 
@@ -182,7 +184,8 @@ struct DocumentReader {
     }
 
     private func path(to name: String) -> String {
-        "\(pointer)/" + name.split(separator: "~", omittingEmptySubsequences: false)
+        "\(pointer)/"
+            + name.split(separator: "~", omittingEmptySubsequences: false)
             .joined(separator: "~0")
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
     }

@@ -25,7 +25,9 @@ package struct PayeeAllowance: Sendable, Equatable {
     package static func == (first: PayeeAllowance, second: PayeeAllowance) -> Bool {
         (first.amount, first.rule, first.until) == (second.amount, second.rule, second.until)
             && first.hold == second.hold
-            && first.left.elementsEqual(second.left) { $0.limit == $1.limit && $0.amount == $1.amount }
+            && first.left.elementsEqual(second.left) {
+                $0.limit == $1.limit && $0.amount == $1.amount
+            }
     }
 }
 

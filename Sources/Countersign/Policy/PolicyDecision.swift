@@ -48,7 +48,9 @@ struct RuleSet {
             .newCredentialCoolingOff)
     }
 
-    var contactHold: Hold? { state.contactHoldUntil.flatMap { hold(until: $0, .contactChangeHold) } }
+    var contactHold: Hold? {
+        state.contactHoldUntil.flatMap { hold(until: $0, .contactChangeHold) }
+    }
 
     var measureHolds: [Hold?] {
         measures.map { entry in

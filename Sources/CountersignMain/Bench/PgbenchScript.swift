@@ -13,7 +13,8 @@ enum PgbenchScript {
         return [
             generation(customers: customers),
             try command(
-                .loadCreation, [":customer_id", ":client", ":route", ":key"], into: "c_"),
+                .loadCreation,
+                [":customer_id", ":client", ":route", ":key", ":account", ":currency"], into: "c_"),
             try command(
                 .createAction,
                 [
@@ -30,8 +31,8 @@ enum PgbenchScript {
                     d("subject_id"), d("customer_version"), d("policy_version"), ":action_id",
                     d("action_seq"), ":challenge_id", ":credential_id", d("credential_seq"),
                     d("now"), ":message", ":signature", "NULL", "NULL", ":digest", "0", "false",
-                    d("bank_day"), "NULL", "NULL", ":dimensions", ":windows", ":amounts", ":caps",
-                    "NULL", "NULL", ":approval",
+                    d("bank_day"), "NULL", "NULL", "NULL", ":dimensions", ":windows", ":amounts",
+                    ":caps", "NULL", "NULL", "false", "NULL", "NULL", ":inputs", ":approval",
                 ], into: "s_"),
         ].joined()
     }

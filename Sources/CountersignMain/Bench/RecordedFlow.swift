@@ -122,7 +122,10 @@ enum RecordedFlow {
                '\\x' || encode(assertion_digest, 'hex') AS digest,
                '{' || amount_minor || '}' AS amounts, '{' || cap || '}' AS caps,
                '{' || (SELECT (clock_timestamp() AT TIME ZONE time_zone)::date
-                         FROM countersign.policy ORDER BY version DESC LIMIT 1) || '}' AS windows
+                         FROM countersign.policy ORDER BY version DESC LIMIT 1) || '}' AS windows,
+               payee_account AS account, currency,
+               (SELECT '\\x' || encode(inputs, 'hex') FROM countersign.policy_decision
+                 ORDER BY decided_at DESC LIMIT 1) AS inputs
           FROM bench.model
         """
 }

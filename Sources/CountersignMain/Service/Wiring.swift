@@ -75,6 +75,7 @@ extension Configuration {
             deviceRequests: VerifyDeviceRequest(
                 store: PostgresDeviceRequestStore(database: database, sealer: sealer),
                 verifier: proofs, entropy: .openSSL, general: deviceRequests.mode),
+            policyHistory: PostgresPolicyHistory(database: database),
             clients: PostgresClientDirectory(database: database))
     }
 

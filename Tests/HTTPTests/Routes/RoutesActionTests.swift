@@ -287,16 +287,17 @@ import Testing
     @Test func `payees, with what may be sent to them`() async throws {
         var api = FakeAPI()
         guard case .transfer(let transfer) = Fixture.transfer else { return }
-        let currency = try Currency("EUR")
-        let maySend = PayeeStanding.MaySend(
-            single: Money(minorUnits: 10_000, currency: currency),
-            sumLeft: Money(minorUnits: 30_050, currency: currency))
-        for (state, maySend) in [(PayeeStanding.State.new, maySend), (.established, nil)] {
+        let euros = { Money(minorUnits: $0, currency: transfer.amount.currency) }
+        for state in [PayeeStanding.State.new, .established] {
             api.actions.payees.append(
                 PayeeStanding(
                     id: Fixture.id(8), identity: transfer.payee, alias: "Erika", state: state,
                     usableAt: Fixture.now, newUntil: Fixture.now + Seconds(3600),
-                    maySend: maySend))
+                    allowance: PayeeAllowance(
+                        amount: euros(10_000), rule: "first_transfer_max",
+                        until: Fixture.now + Seconds(60),
+                        hold: Hold(until: Fixture.now, rule: .payeeCoolingOff, end: .release),
+                        left: [(.singleMax, euros(30_050)), (.firstTransferMax, euros(10_000))])))
         }
         try await api.serve { api async throws in
             let answer = try await api.get("/v1/customers/c-1001/payees")
@@ -311,9 +312,17 @@ import Testing
             #expect(payees[0]["account"] == ["iban": "FR1420041010050500013M02606"])
             #expect(payees[0]["state"] == "new")
             #expect(payees[0]["usable_at"] == .string(Fixture.now.text))
-            let allowance: JSON = ["currency": "EUR", "single": "100.00", "sum_left": "300.50"]
+            let allowance: JSON = [
+                "amount": "100.00", "currency": "EUR",
+                "hold": [
+                    "at_end": "release", "rule": "payee_cooling_off",
+                    "until": .string(Fixture.now.text),
+                ],
+                "left": ["first_transfer_max": "100.00", "single_max": "300.50"],
+                "rule": "first_transfer_max",
+                "until": .string((Fixture.now + Seconds(60)).text),
+            ]
             #expect(payees[0]["may_send"] == allowance)
-            #expect(payees[1]["may_send"] == .null)
         }
         #expect(api.actions.customers.values == [Fixture.customerID])
     }

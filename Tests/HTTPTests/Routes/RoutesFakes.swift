@@ -240,3 +240,18 @@ final class FakeDirectory: ClientDirectory, @unchecked Sendable {
         return found
     }
 }
+
+/// Decisions of the past, in pages of the size that is asked for.
+struct FakePolicyHistory: PolicyHistory {
+    var verdicts: [RecordedVerdict] = []
+    var unreadable = 0
+
+    let periods = Recorder<Range<Instant>>()
+
+    func decisions(
+        in period: Range<Instant>, after position: PolicyHistoryPosition?, limit: Int
+    ) async throws(StoreFailure) -> PolicyHistoryPage {
+        periods.record(period)
+        return PolicyHistoryPage(verdicts: verdicts, unreadable: unreadable, next: nil)
+    }
+}

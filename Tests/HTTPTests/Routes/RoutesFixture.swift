@@ -52,6 +52,7 @@ enum Fixture {
     static func action(_ number: UInt128) -> RecordedAction {
         RecordedAction(
             id: id(number), customerID: customerID, content: transfer, externalID: nil,
+            risk: .unsaid,
             policyVersion: 3, authorization: .pending, execution: .none, hold: nil, createdAt: now,
             expiresAt: now + Seconds(900))
     }
@@ -71,7 +72,7 @@ enum Fixture {
         outcome: .approved, challengeID: id(2), assertionDigest: sha256([2]),
         action: action.with(
             authorization: .approved, execution: .held,
-            hold: Hold(until: now + Seconds(86_400), rule: .payeeCoolingOff)),
+            hold: Hold(until: now + Seconds(86_400), rule: .payeeCoolingOff, end: .release)),
         evidenceID: id(3), leafHash: leafHash)
 
     static let offer = EnrolmentOffer(

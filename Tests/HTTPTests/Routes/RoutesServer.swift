@@ -56,6 +56,7 @@ struct FakeAPI: Sendable {
     var wellKnown = WellKnown(origins: ["https://bank.example"], appleApp: nil, androidApp: nil)
     var checks = [ReadinessCheck(name: "database", isPassed: true)]
     let defects = Recorder<String>()
+    var policyHistory = FakePolicyHistory()
 
     func router() -> Router {
         let checks = checks
@@ -65,7 +66,7 @@ struct FakeAPI: Sendable {
             wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
-            deviceRequests: deviceRequests, clients: directory)
+            deviceRequests: deviceRequests, policyHistory: policyHistory, clients: directory)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }
