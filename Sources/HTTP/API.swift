@@ -9,18 +9,25 @@ package struct API: Sendable {
         let evidence: any EvidenceService
         let deviceRequests: any DeviceRequestService
         let clients: any ClientDirectory
+        let customers: any CustomerService
+        let events: any EventFeed
+        let executions: any ExecutionService
 
         /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
-            clients: any ClientDirectory
+            clients: any ClientDirectory, customers: any CustomerService,
+            events: any EventFeed, executions: any ExecutionService
         ) {
             self.actions = actions
             self.credentials = credentials
             self.evidence = evidence
             self.deviceRequests = deviceRequests
             self.clients = clients
+            self.customers = customers
+            self.events = events
+            self.executions = executions
         }
     }
 
@@ -89,6 +96,9 @@ struct APIRoutes: Sendable {
     let credentials: any CredentialService
     let evidence: any EvidenceService
     let deviceRequests: any DeviceRequestService
+    let customers: any CustomerService
+    let events: any EventFeed
+    let executions: any ExecutionService
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -106,6 +116,9 @@ struct APIRoutes: Sendable {
         credentials = services.credentials
         evidence = services.evidence
         deviceRequests = services.deviceRequests
+        customers = services.customers
+        events = services.events
+        executions = services.executions
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -127,6 +140,8 @@ struct APIRoutes: Sendable {
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
+            removePayee, recoverCustomer, listEvents,
+            leaseExecutions, takeReceipt, takeKeyReceipt,
             health, ready, showMetrics,
         ] + wellKnownFiles
     }

@@ -50,6 +50,9 @@ struct FakeAPI: Sendable {
     var credentials = FakeCredentials()
     var evidence = FakeEvidence()
     var deviceRequests = FakeDeviceRequests()
+    var customers = FakeCustomers()
+    var events = FakeEvents()
+    var executions = FakeExecutions()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -65,7 +68,8 @@ struct FakeAPI: Sendable {
             wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
-            deviceRequests: deviceRequests, clients: directory)
+            deviceRequests: deviceRequests, clients: directory, customers: customers,
+            events: events, executions: executions)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }
