@@ -70,7 +70,9 @@ package struct PullDelivery: ExecutionService {
                     return .leaseLost
                 }
             } catch .outcomeUnknown {
-                do throws(StoreFailure) { try await queue.barrier() } catch { throw .outcomeUnknown }
+                do throws(StoreFailure) { try await queue.barrier() } catch {
+                    throw .outcomeUnknown
+                }
             }
         }
         throw .unavailable

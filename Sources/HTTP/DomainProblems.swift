@@ -229,7 +229,7 @@ extension Problem {
         Problem(
             "receipt-contradicts", status: 409, title: "Receipt contradicts",
             detail: "Another receipt is recorded and stays. People must look into this.",
-            members: [.init("status", .string(recorded.receipt.status.rawValue))])
+            members: [.init("recorded", .string(recorded.receipt.status.rawValue))])
     }
 }
 

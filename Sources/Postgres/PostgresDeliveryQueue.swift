@@ -32,8 +32,8 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
         }
     }
 
-    /// - Parameter areKeysTold: Whether new keys are told of in the same answer: then no order waits
-    ///   until its key was announced.
+    /// Claims orders; when new keys are told of in the same answer, `areKeysTold`, none waits until its
+    /// key was announced.
     func claimOrders(
         _ limit: Int, _ lease: Seconds, areKeysTold: Bool
     ) async throws(StoreFailure) -> [Claim] {

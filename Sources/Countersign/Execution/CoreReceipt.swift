@@ -40,8 +40,7 @@ package struct ReceiptText: Hashable, Sendable {
             text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else {
             throw InvalidValue(
-                "receipt_text", "A text of 1 to 512 characters without control characters is needed."
-            )
+                "receipt_text", "A text of 1 to 512 characters, none a control, is needed.")
         }
         self.text = text
     }

@@ -96,7 +96,9 @@ private struct ReceiptBody: Sendable {
                 let text = try reader.value(
                     name, { text throws(InvalidValue) in try ReceiptText(text) })
             else { return nil }
-            return (lease, status == .executed ? .executed(reference: text) : .refused(reason: text))
+            return (
+                lease, status == .executed ? .executed(reference: text) : .refused(reason: text)
+            )
         }
     }
 }

@@ -15,8 +15,9 @@ import Testing
             #expect(answer.json["payee"]?["state"] == "removed")
             #expect(answer.json["payee"]?["id"] == .string(FakeCustomers.payee.text))
             let other: ID<Payee> = Fixture.id(99)
-            for path in ["\(Self.payees)/\(other.text)", "\(Self.payees)/x", "/v1/customers/!/payees/x"]
-            {
+            for path in [
+                "\(Self.payees)/\(other.text)", "\(Self.payees)/x", "/v1/customers/!/payees/x",
+            ] {
                 #expect(try await api.send("DELETE", path).slug == "not-found", "\(path)")
             }
             for role in AuthenticatedClient.Role.allCases where role != .backend {
