@@ -85,10 +85,12 @@ DECLARE
 BEGIN
     PERFORM 1 FROM customer WHERE subject_id = p_subject AND version = p_version FOR UPDATE;
     at := clock_timestamp();
+    -- IS NOT TRUE: a list that is missing makes a NULL here, and must not end less than all.
     IF NOT FOUND OR (p_recovered_at BETWEEN at - decision_age_max() AND at
-            AND (p_sca_jti IS NULL OR p_sca_expires_at > at)) IS NOT TRUE
-        OR NOT lock_untried(p_subject, p_actions, p_action_seqs)
-        OR NOT questions_are(p_subject, p_challenges, p_authorizations) THEN
+            AND (p_sca_jti IS NULL OR p_sca_expires_at > at)
+            AND p_challenges IS NOT NULL AND p_authorizations IS NOT NULL
+            AND lock_untried(p_subject, p_actions, p_action_seqs)
+            AND questions_are(p_subject, p_challenges, p_authorizations)) IS NOT TRUE THEN
         RETURN 'lost_race';
     END IF;
     PERFORM 1 FROM credential WHERE subject_id = p_subject AND status <> 'revoked'
