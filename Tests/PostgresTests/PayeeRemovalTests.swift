@@ -172,14 +172,14 @@ import Testing
                 "{payee,cooling_off_s}": "0", "{open_challenges_max}": "100",
             ])
             var payees: [(TestCustomer, ID<Payee>)] = []
-            for number in 1...6 {
+            for number in 1...4 {
                 let customer = try await world.customer("c-\(number)")
                 try await world.approve(try Fixtures.newPayee(payee: Self.friend), customer)
                 payees.append((customer, try await standing(world, customer).id))
             }
             _ = try await atOnce(payees) { customer, payee in
                 async let removed = remove(payee, of: customer, in: world)
-                _ = try await inParallel(6) { _ in
+                _ = try await inParallel(3) { _ in
                     try await world.approve(
                         try Fixtures.transfer("1.00", payee: Self.friend), customer)
                 }
@@ -195,7 +195,7 @@ import Testing
                     """) == 0)
             #expect(
                 try await world.count(
-                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'payee.removed'") == 6)
+                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'payee.removed'") == 4)
             #expect(try await world.evidenceFaults() == [])
         }
     }
