@@ -80,7 +80,8 @@ let package = Package(
         .testTarget(
             name: "PostgresTests",
             dependencies: [
-                "Countersign", "Crypto", "Evidence", "Postgres", "TestSupport", "WebAuthn",
+                "Countersign", "Crypto", "Delivery", "Evidence", "Postgres", "TestSupport",
+                "WebAuthn",
             ],
             swiftSettings: strict),
         .testTarget(

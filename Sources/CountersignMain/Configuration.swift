@@ -105,6 +105,18 @@ struct Configuration: Sendable {
 
     struct Delivery: Sendable {
         var slots = 0
+        /// `nil`: as ``Configuration/deliveryMode`` says.
+        var mode: DeliveryMode?
+    }
+
+    /// How core banking gets orders: the raw value is its word in the settings.
+    enum DeliveryMode: String, CaseIterable, Sendable {
+        /// They are sent to `core.url`.
+        case push
+        /// It leases them.
+        case pull
+        /// They wait in the database.
+        case off
     }
 
     struct DeviceRequests: Sendable {

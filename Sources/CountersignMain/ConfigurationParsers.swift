@@ -33,6 +33,13 @@ extension SettingParser where Value: RawRepresentable & CaseIterable, Value.RawV
     }
 }
 
+extension SettingParser where Value == Configuration.DeliveryMode? {
+    static let deliveryMode = SettingParser(
+        expects: "one of "
+            + Configuration.DeliveryMode.allCases.map(\.rawValue).joined(separator: ", ")
+    ) { text in Configuration.DeliveryMode(rawValue: text).map { .some($0) } }
+}
+
 extension SettingParser where Value == Failpoint? {
     static let failpoint = SettingParser(
         expects: "one of " + Failpoint.Place.allCases.map(\.rawValue).joined(separator: ", ")

@@ -29,6 +29,9 @@ extension Configuration {
             webauthn.metadata, "webauthn.metadata", webauthn.metadataRoot, "webauthn.metadata_root")
     }
 
+    /// How orders reach core banking. Only one way is open at a time: what is sent cannot be fetched.
+    var deliveryMode: DeliveryMode { delivery.mode ?? (core.url == nil ? .pull : .push) }
+
     /// Loopback is what only this machine can reach: 127.0.0.0/8 and ::1.
     var listensOnLoopback: Bool {
         listen.address.hasPrefix("127.") || listen.address == "::1"
@@ -89,6 +92,9 @@ extension Configuration {
         try checkPair(
             core.signingKey, "core.signing_key", core.signingKeyID, "core.signing_key_id")
         guard let url = core.url else {
+            if delivery.mode == .push {
+                throw ConfigurationError("delivery.mode = push needs core.url")
+            }
             // Nothing is delivered: approved orders wait in the database.
             if core.signingKey != nil || core.certificate != nil || core.ca != nil {
                 throw ConfigurationError("core.url is missing, and other core settings are there")

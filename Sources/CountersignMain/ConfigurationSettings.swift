@@ -178,6 +178,10 @@ struct Setting: Sendable {
             "delivery.slots", \.delivery.slots, .integer(1...64), default: "4",
             "execution orders under way to core banking at once"),
         Setting(
+            "delivery.mode", \.delivery.mode, .deliveryMode,
+            "how core banking gets orders: sent to it, fetched by it, or not at all; without it push "
+                + "where core.url is set, else pull"),
+        Setting(
             "device_requests.mode", \.deviceRequests.mode, .choice(), default: "enforce",
             "whether signed requests that are refused are kept from being carried out; a credential "
                 + "may have a mode of its own"),

@@ -6,7 +6,10 @@ package enum OrderDocument {
     ///
     /// - Returns: `nil` when the message does not approve this action of this customer: such an order
     ///   must not be sent.
-    package static func encode(_ order: ExecutionOrder) -> Bytes? {
+    package static func encode(_ order: ExecutionOrder) -> Bytes? { json(order)?.encoded }
+
+    /// As above, not encoded yet.
+    static func json(_ order: ExecutionOrder) -> JSON? {
         guard let message = SignedMessage(decoding: order.message),
             message.decision == .approve, message.actionID == order.actionID,
             message.customerID == order.customerID
@@ -22,11 +25,16 @@ package enum OrderDocument {
             .init("leaf_hash", .string(order.leafHash.hex)),
             .init("message", .string(Base64.encodeURL(order.message))),
             .init("assertion", order.assertion.json),
-        ]).encoded
+        ])
     }
 
     /// The body that announces an enrolled key.
     package static func encode(_ announcement: CredentialAnnouncement) -> Bytes {
+        json(announcement).encoded
+    }
+
+    /// As above, not encoded yet.
+    static func json(_ announcement: CredentialAnnouncement) -> JSON {
         // A passkey's algorithm says how it signs.
         let format: [JSON.Member] =
             announcement.signatureFormat.map {
@@ -41,7 +49,6 @@ package enum OrderDocument {
             ] + format + [
                 .init("enrolled_at", .string(announcement.enrolledAt.text)),
                 .init("evidence_id", .string(announcement.evidenceID.text)),
-            ]
-        ).encoded
+            ])
     }
 }

@@ -6,9 +6,6 @@ package enum Receipt: Equatable, Sendable {
     case executed(reference: String)
     case refused(reason: String)
 
-    /// Characters of a reference or a reason.
-    package static let lengthMax = 512
-
     /// Reads the body of a 2xx answer about an action.
     ///
     /// Further members are allowed. A body that names another action answers another question, and one
@@ -29,11 +26,8 @@ package enum Receipt: Equatable, Sendable {
         }
     }
 
-    /// Text that can be stored and shown: neither empty nor endless, and without control characters.
     private static func text(_ value: JSON?) -> String? {
-        guard let text = value?.text, (1...lengthMax).contains(text.unicodeScalars.count),
-            text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-        else { return nil }
-        return text
+        guard let text = value?.text else { return nil }
+        do throws(InvalidValue) { return try ReceiptText(text).text } catch { return nil }
     }
 }

@@ -63,10 +63,31 @@ package enum ActionEvidence {
             body: ["reason": .string(reason), "raw": .string(Base64.encodeURL(raw))])
     }
 
+    /// What core banking said of an order beside its receipt, byte for byte. The receipt stands.
+    package static func contradicted(
+        _ submitted: SubmittedReceipt, recorded: CoreReceipt
+    ) -> EvidenceDraft {
+        EvidenceDraft(
+            .orderContradicted, action: submitted.action, outcome: recorded.status.rawValue,
+            body: [
+                "recorded": recorded.json, "submitted": submitted.receipt.json,
+                "raw": .string(Base64.encodeURL(submitted.raw)),
+            ])
+    }
+
     /// Retries are used up; what core banking did is not known.
     package static func unknown(_ action: ID<Action>, cause: UnsettledCause) -> EvidenceDraft {
         EvidenceDraft(
             .orderUnknown, action: action, outcome: "unknown",
             body: ["cause": .string(cause.rawValue)])
+    }
+}
+
+extension CoreReceipt {
+    fileprivate var json: JSON {
+        [
+            "status": .string(status.rawValue), "reference": .optional(reference),
+            "reason": .optional(reason),
+        ]
     }
 }

@@ -176,7 +176,7 @@ extension [AttestationProfile] {
 
 extension OpenQuestions {
     /// What was open, and is void now.
-    fileprivate var members: [JSON.Member] {
+    var members: [JSON.Member] {
         [
             .init("voided_challenges", .array(challenges.map { .string($0.text) })),
             .init("voided_authorizations", .array(authorizations.map { .string($0.text) })),

@@ -27,6 +27,11 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case customerLocked = "customer.locked"
     case payeeAdded = "payee.added"
     case payeeImported = "payee.imported"
+    case payeeRemoved = "payee.removed"
+    /// All that a customer's keys were good for has ended.
+    case recovery
+    /// Core banking said of a settled order something else than it said first.
+    case orderContradicted = "order.contradicted"
     case policyPublished = "policy.published"
     case clientAdded = "client.added"
     case evidenceRead = "evidence.read"

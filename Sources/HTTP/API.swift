@@ -10,13 +10,17 @@ package struct API: Sendable {
         let deviceRequests: any DeviceRequestService
         let policyHistory: any PolicyHistory
         let clients: any ClientDirectory
+        let customers: any CustomerService
+        let events: any EventFeed
+        let executions: any ExecutionService
 
         /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
             policyHistory: any PolicyHistory,
-            clients: any ClientDirectory
+            clients: any ClientDirectory, customers: any CustomerService,
+            events: any EventFeed, executions: any ExecutionService
         ) {
             self.actions = actions
             self.credentials = credentials
@@ -24,6 +28,9 @@ package struct API: Sendable {
             self.deviceRequests = deviceRequests
             self.policyHistory = policyHistory
             self.clients = clients
+            self.customers = customers
+            self.events = events
+            self.executions = executions
         }
     }
 
@@ -93,6 +100,9 @@ struct APIRoutes: Sendable {
     let evidence: any EvidenceService
     let deviceRequests: any DeviceRequestService
     let simulate: SimulatePolicy
+    let customers: any CustomerService
+    let events: any EventFeed
+    let executions: any ExecutionService
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -112,6 +122,9 @@ struct APIRoutes: Sendable {
         deviceRequests = services.deviceRequests
         simulate = SimulatePolicy(
             history: services.policyHistory, sha256: surroundings.sha256)
+        customers = services.customers
+        events = services.events
+        executions = services.executions
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -134,6 +147,8 @@ struct APIRoutes: Sendable {
             simulatePolicy,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
+            removePayee, recoverCustomer, listEvents,
+            leaseExecutions, takeReceipt, takeKeyReceipt,
             health, ready, showMetrics,
         ] + wellKnownFiles
     }

@@ -156,6 +156,17 @@ extension Problem {
         }
     }
 
+    /// What a caller is told when a customer was not recovered.
+    package init(_ refusal: RecoveryRefusal) {
+        switch refusal {
+        case .notFound: self = .notFound
+        case .notAuthorized:
+            self.init(
+                "recovery-not-authorized", status: 403, title: "Recovery not authorised",
+                detail: "A token of the identity system for this recovery is needed.")
+        }
+    }
+
     /// What a caller is told when the database could not do it. Nothing internal is in it.
     package init(_ failure: StoreFailure) {
         switch failure {
@@ -220,6 +231,28 @@ extension Problem {
             "unavailable", status: 503, title: "Not ready",
             members: [.init("checks", ReadinessCheck.json(checks))],
             headers: ["Retry-After": "1"])
+    }
+}
+
+// MARK: - Core banking
+
+extension Problem {
+    /// 409: this installation sends its orders, or keeps them.
+    static let notPulled = Problem(
+        "not-pulled", status: 409, title: "Not for fetching",
+        detail: "The operator has not set orders to be fetched.")
+
+    /// 409: nothing was recorded; the order comes again, with another lease.
+    static let leaseLost = Problem(
+        "lease-lost", status: 409, title: "Lease lost",
+        detail: "This lease does not hold any more; lease again, and answer as before.")
+
+    /// 409: another receipt of the order is recorded, and stays.
+    static func receiptContradicts(_ recorded: RecordedReceipt) -> Problem {
+        Problem(
+            "receipt-contradicts", status: 409, title: "Receipt contradicts",
+            detail: "Another receipt is recorded and stays. People must look into this.",
+            members: [.init("recorded", .string(recorded.receipt.status.rawValue))])
     }
 }
 
@@ -288,5 +321,6 @@ extension Problem {
         "limit-exceeded",
         "idempotency-key-reuse", "idempotency-in-flight", "idempotency-key-required",
         "too-many-requests", "unavailable", "outcome-unknown", "internal-error",
+        "recovery-not-authorized", "not-pulled", "lease-lost", "receipt-contradicts",
     ]
 }

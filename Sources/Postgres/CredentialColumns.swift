@@ -84,31 +84,33 @@ extension RecordedCredential {
 extension RevocationContext {
     /// Reads a row of `load_credential_revocation`.
     init(_ row: Row, policy: Policy) throws(PostgresError) {
-        let openActions: String = try row["open_actions"]
         self.init(
             at: try row["now"], credential: try RecordedCredential(row, policy.rules),
             customer: try CustomerVersion(row),
             head: ChainHead(
                 length: try row["credential_seq"], leafHash: try row["credential_head"]),
-            openActions: try openActions.split(separator: ",").map {
-                text throws(PostgresError) in try OpenAction(text)
+            openActions: try ChainHead.list("open_actions", row).map {
+                OpenAction(id: $0.id, head: $0.head)
             },
             openQuestions: try OpenQuestions(row) ?? .none)
     }
 }
 
-extension RevocationContext.OpenAction {
-    /// Reads `id:length:head`.
-    fileprivate init(_ text: Substring) throws(PostgresError) {
-        let parts = text.split(separator: ":")
-        guard parts.count == 3, let id = ID<Action>(parts[0]), let length = Int(parts[1]),
-            let head = Hex.decode(parts[2]).flatMap(Digest.init)
-        else { throw .malformedColumn("open_actions") }
-        self.init(id: id, head: ChainHead(length: length, leafHash: head))
-    }
-}
-
 extension ChainHead {
+    /// Reads a column of chains, each as `id:length:head`, with commas between.
+    static func list<Entity>(
+        _ column: String, _ row: Row
+    ) throws(PostgresError) -> [(id: ID<Entity>, head: ChainHead)] {
+        let text: String = try row[column]
+        return try text.split(separator: ",").map { entry throws(PostgresError) in
+            let parts = entry.split(separator: ":")
+            guard parts.count == 3, let id = ID<Entity>(parts[0]), let length = Int(parts[1]),
+                let head = Hex.decode(parts[2]).flatMap(Digest.init)
+            else { throw .malformedColumn(column) }
+            return (id, ChainHead(length: length, leafHash: head))
+        }
+    }
+
     /// Where the chain of the credential of a load ends; `nil` when there is none.
     init?(ofCredential row: Row) throws(PostgresError) {
         guard let length: Int = try row["credential_seq"] else { return nil }

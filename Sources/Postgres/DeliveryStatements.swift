@@ -14,6 +14,9 @@ extension Statement {
         "retry_announcement", .write, PackageResources.retry_announcement_sql)
     static let settleAnnouncement = Statement(
         "settle_announcement", .write, PackageResources.settle_announcement_sql)
+    static let loadReceipt = Statement("load_receipt", .read, PackageResources.load_receipt_sql)
+    static let recordContradiction = Statement(
+        "record_contradiction", .write, PackageResources.record_contradiction_sql)
     static let dueActions = Statement("due_actions", .read, PackageResources.due_actions_sql)
     static let expireAction = Statement(
         "expire_action", .write, PackageResources.expire_action_sql)

@@ -42,5 +42,6 @@ extension Migration {
         Migration("V0010_device_requests", PackageResources.V0010_device_requests_sql),
         Migration("V0011_claims", PackageResources.V0011_claims_sql),
         Migration("V0012_rules", PackageResources.V0012_rules_sql),
+        Migration("V0014_events_recovery", PackageResources.V0014_events_recovery_sql),
     ]
 }

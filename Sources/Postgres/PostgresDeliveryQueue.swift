@@ -3,8 +3,8 @@ package import Evidence
 
 /// Keeps what is to be delivered to core banking, in the rows that the approving transaction wrote.
 package struct PostgresDeliveryQueue: DeliveryQueue {
-    private let database: Database
-    private let sealer: EvidenceSealer
+    let database: Database
+    let sealer: EvidenceSealer
 
     /// A settlement competes with the customer's own requests for the action's chain.
     private static var racesMax: Int { 100 }
@@ -16,25 +16,40 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
 
     package func claim(limit: Int, lease: Seconds) async throws(StoreFailure) -> [Claim] {
         // Announcements first, so that core banking knows a key before it sees an order signed with it.
-        let announcements = try await database.run { connection throws(PostgresError) in
+        let announcements = try await claimAnnouncements(limit, lease)
+        guard announcements.count < limit else { return announcements }
+        return announcements
+            + (try await claimOrders(limit - announcements.count, lease, areKeysTold: false))
+    }
+
+    func claimAnnouncements(
+        _ limit: Int, _ lease: Seconds
+    ) async throws(StoreFailure) -> [Claim] {
+        try await database.run { connection throws(PostgresError) in
             try connection.execute(
                 .claimAnnouncements, [.int(limit), .interval(lease)]
             ).map { row throws(PostgresError) in try Claim(announcement: row) }
         }
-        guard announcements.count < limit else { return announcements }
-        let orders = try await database.run { connection throws(PostgresError) in
+    }
+
+    /// Claims orders; when new keys are told of in the same answer, `areKeysTold`, none waits until its
+    /// key was announced.
+    func claimOrders(
+        _ limit: Int, _ lease: Seconds, areKeysTold: Bool
+    ) async throws(StoreFailure) -> [Claim] {
+        try await database.run { connection throws(PostgresError) in
             try connection.execute(
-                .claimOrders, [.int(limit - announcements.count), .interval(lease)]
+                .claimOrders, [.int(limit), .interval(lease), .bool(areKeysTold)]
             ).map { row throws(PostgresError) in try Claim(order: row) }
         }
-        return announcements + orders
     }
 
     package func settle(
         _ claim: Claim, _ outcome: DeliveryOutcome
     ) async throws(StoreFailure) -> Bool {
         switch claim.item {
-        case .order(let order): try await settle(order.actionID, claim, outcome)
+        case .order(let order):
+            try await settle(order.actionID, lease: claim.leaseToken, phase: claim.phase, outcome)
         case .credential(let announcement):
             try await settle(announcement.credentialID, claim, outcome)
         }
@@ -53,42 +68,43 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
         }
     }
 
-    private func settle(
-        _ action: ID<Action>, _ claim: Claim, _ outcome: DeliveryOutcome
+    /// Records what came of an order under a lease.
+    func settle(
+        _ action: ID<Action>, lease: ID<Lease>, phase: Claim.Phase, _ outcome: DeliveryOutcome
     ) async throws(StoreFailure) -> Bool {
         switch outcome {
         case .delivered: preconditionFailure("an order needs a receipt")
-        case .retry(let after, _): return try await retry(action, claim, after)
+        case .retry(let after, _): return try await retry(action, lease, after)
         case .unknown(let after, let cause):
             // Evidence once; asking again later is no news.
-            guard claim.phase == .push else { return try await retry(action, claim, after) }
+            guard phase == .push else { return try await retry(action, lease, after) }
             return try await settle(
-                action, claim, by: .markOrderUnknown, [.interval(after)],
+                action, lease, by: .markOrderUnknown, [.interval(after)],
                 ActionEvidence.unknown(action, cause: cause))
         case .executed(let reference, let raw):
             return try await settle(
-                action, claim, by: .settleOrder,
+                action, lease, by: .settleOrder,
                 [.text("executed"), .text(reference), .null, .bytes(raw)],
                 ActionEvidence.executed(action, reference: reference, raw: raw))
         case .refused(let reason, let raw):
             return try await settle(
-                action, claim, by: .settleOrder,
+                action, lease, by: .settleOrder,
                 [.text("refused"), .null, .text(reason), .bytes(raw)],
                 ActionEvidence.refused(action, reason: reason, raw: raw))
         }
     }
 
     private func retry(
-        _ action: ID<Action>, _ claim: Claim, _ after: Seconds
+        _ action: ID<Action>, _ lease: ID<Lease>, _ after: Seconds
     ) async throws(StoreFailure) -> Bool {
-        try await done(.retryOrder, [.id(action), .id(claim.leaseToken), .interval(after)])
+        try await done(.retryOrder, [.id(action), .id(lease), .interval(after)])
     }
 
     /// Writes a settlement with its evidence; again when something else continued the chain meanwhile.
     ///
     /// - Parameters:
     ///   - action: The order's action.
-    ///   - claim: Whose lease must still hold.
+    ///   - lease: Must still hold.
     ///   - statement: Takes subject, action, its length of chain and the lease token, then `outcome`, then
     ///     the evidence.
     ///   - outcome: What came of it.
@@ -96,7 +112,7 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
     /// - Returns: `false` when the lease was lost.
     /// - Throws: ``StoreFailure``.
     private func settle(
-        _ action: ID<Action>, _ claim: Claim, by statement: Statement, _ outcome: [Parameter],
+        _ action: ID<Action>, _ lease: ID<Lease>, by statement: Statement, _ outcome: [Parameter],
         _ draft: EvidenceDraft
     ) async throws(StoreFailure) -> Bool {
         for _ in 0..<Self.racesMax {
@@ -107,8 +123,7 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
             let status = try await database.status(
                 statement,
                 [
-                    .id(place.subject), .id(action), .int(place.head.length),
-                    .id(claim.leaseToken),
+                    .id(place.subject), .id(action), .int(place.head.length), .id(lease),
                 ] + outcome + [.json(evidence.json)])
             switch status {
             case "settled": return true
@@ -139,7 +154,7 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
         }
     }
 
-    private func done(
+    func done(
         _ statement: Statement, _ parameters: [Parameter]
     ) async throws(StoreFailure) -> Bool {
         try await database.run { connection throws(PostgresError) in

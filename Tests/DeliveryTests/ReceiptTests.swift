@@ -11,7 +11,7 @@ import Testing
                 #"{"status":"executed","reference":"T-1","action_id":"\#(Fixture.actionID)","x":[1]}"#
             )
                 == .executed(reference: "T-1"))
-        let long = String(repeating: "é", count: Receipt.lengthMax)
+        let long = String(repeating: "é", count: ReceiptText.lengths.upperBound)
         #expect(read(#"{"status":"refused","reason":"\#(long)"}"#) == .refused(reason: long))
     }
 
@@ -28,7 +28,7 @@ import Testing
         #"{"status":"executed","reference":"x","action_id":"0190b5a0-0000-7000-8000-000000000002"}"#,
         #"{"status":"executed","reference":"x","action_id":null}"#,
         "<html>executed</html>",
-        #"{"status":"refused","reason":"\#(String(repeating: "x", count: Receipt.lengthMax + 1))"}"#,
+        #"{"status":"refused","reason":"\#(String(repeating: "x", count: ReceiptText.lengths.upperBound + 1))"}"#,
     ])
     func `decides nothing otherwise`(body: String) {
         #expect(read(body) == nil, "\(body)")

@@ -159,6 +159,9 @@ private struct FuzzedRoute: Sendable {
             ("POST", credentials, finish(enrolment, customer)),
             ("POST", credentials, passkeyFinish(enrolment, customer)),
             ("POST", "/v1/credentials/\(enrolment)/revoke", ["reason": "lost"]),
+            ("DELETE", "/v1/customers/\(customer.id)/payees/\(enrolment)", .null),
+            ("POST", "/v1/customers/c-unknown/recovery", ["sca_token": "a.b.c"]),
+            ("GET", "/v1/events?after=0&limit=2", .null),
         ]
         let from = "2026-01-01T00:00:00Z"
         return post
@@ -167,6 +170,15 @@ private struct FuzzedRoute: Sendable {
                     "GET", "/v1/evidence?action_id=\(questions[0].action)&from=\(from)&limit=1",
                     key: bank.auditorKey),
                 FuzzedRoute("GET", "/v1/evidence/\(questions[0].action)", key: bank.auditorKey),
+                FuzzedRoute(
+                    "POST", "/v1/executions/lease", key: bank.coreAPIKey,
+                    ["limit": .integer(3), "lease_seconds": .integer(30)]),
+                FuzzedRoute(
+                    "POST", "/v1/executions/\(questions[0].action)/receipt", key: bank.coreAPIKey,
+                    [
+                        "lease_token": .string(enrolment), "status": "executed",
+                        "reference": "B-1",
+                    ]),
                 FuzzedRoute("GET", "/healthz", key: nil), FuzzedRoute("GET", "/readyz", key: nil),
                 FuzzedRoute("GET", "/metrics", key: nil),
             ]

@@ -3,7 +3,8 @@
 SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
        c.version AS customer_version, a.id AS action_id, a.seq, a.head, a.expires_at,
        a.hold_until, a.hold_rule, a.hold_end,
-       nullif(cr.status, 'active') AS credential_end,
+       -- A recovery may have kept what its keys approved.
+       CASE WHEN cr.approvals_kept_at IS NULL THEN nullif(cr.status, 'active') END AS credential_end,
        a.kind = 'transfer' AND p.id IS NULL AND NOT a.payee_unknown AS payee_is_gone,
        -- The customer has lowered a limit meanwhile, or changed the same one again.
        CASE WHEN a.kind = 'transfer' THEN (

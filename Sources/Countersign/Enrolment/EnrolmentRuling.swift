@@ -99,7 +99,7 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
 }
 
 /// Why nobody entitled vouches for a key; the raw value is the word in evidence.
-package enum AuthorizationFault: String, CaseIterable, Sendable {
+package enum AuthorizationFault: String, Error, CaseIterable, Sendable {
     /// Nothing came, and something is needed.
     case missing = "authorization_missing"
     /// No such question of this enrolment, or it was answered, replaced or has expired.

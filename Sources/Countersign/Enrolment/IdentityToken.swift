@@ -26,20 +26,20 @@ package struct IdentityToken: Hashable, Sendable {
     ///
     /// Source: RFC 7519 §4.1 for `exp` and `jti`; `exp` is a whole number here.
     package init?(claims: JSON) {
-        guard let id = claims["jti"]?.text, IdentityToken.isName(id),
+        // A token for a recovery vouches for no key, whatever else it says.
+        guard claims["purpose"]?.text != RecoveryToken.purpose,
+            let id = IdentityToken.id(of: claims),
             let enrolmentID = claims["enrolment_id"]?.text.flatMap({ ID<Enrolment>($0) }),
             let customerID = claims["customer_id"]?.text,
             let keyDigest = claims["key_digest"]?.text.flatMap({ Hex.decode($0) })
                 .flatMap(Digest.init),
-            case .integer(let expiry)? = claims["exp"],
-            // Beyond any time that can be told in milliseconds it is not a time.
-            (0...Int64.max / 2000).contains(expiry)
+            let expiresAt = IdentityToken.expiry(of: claims)
         else { return nil }
         self.id = id
         self.enrolmentID = enrolmentID
         self.customerID = customerID
         self.keyDigest = keyDigest
-        expiresAt = Instant(milliseconds: expiry * 1000)
+        self.expiresAt = expiresAt
     }
 
     /// Why the token does not vouch for this key in this enrolment; `nil` when it does.
@@ -54,9 +54,20 @@ package struct IdentityToken: Hashable, Sendable {
         return nil
     }
 
-    /// A database text cannot hold U+0000.
-    private static func isName(_ text: String) -> Bool {
-        (1...idScalarsMax).contains(text.unicodeScalars.count)
-            && !text.unicodeScalars.contains("\0")
+    /// The name of a token; `nil` when there is none. A database text cannot hold U+0000.
+    static func id(of claims: JSON) -> String? {
+        guard let text = claims["jti"]?.text,
+            (1...idScalarsMax).contains(text.unicodeScalars.count),
+            !text.unicodeScalars.contains("\0")
+        else { return nil }
+        return text
+    }
+
+    /// When a token ends; `nil` when it does not say so.
+    static func expiry(of claims: JSON) -> Instant? {
+        // Beyond any time that can be told in milliseconds it is not a time.
+        guard case .integer(let expiry)? = claims["exp"], (0...Int64.max / 2000).contains(expiry)
+        else { return nil }
+        return Instant(milliseconds: expiry * 1000)
     }
 }

@@ -116,15 +116,11 @@ extension PolicyRules {
 
     /// What follows from the recovery of a customer's access. Source: standards HP-14.
     package struct RecoveryRule: Sendable, Equatable {
-        /// What becomes of approvals that are held at that time.
-        package enum HeldApprovals: String, Sendable {
-            case cancel, keep
-        }
-
         /// Transfers to young payees are held until so long after it.
         package let hold: Seconds
         /// A payee is young for so long after its confirmation.
         package let payeeAge: Seconds
+        /// What becomes of what was approved and not tried at that time.
         package let heldApprovals: HeldApprovals
     }
 

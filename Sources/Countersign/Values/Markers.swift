@@ -23,3 +23,6 @@ package enum Client {}
 
 /// A customer as evidence knows it: a random stand-in for the bank's ID.
 package enum Subject {}
+
+/// Something that the bank must tell its customer.
+package enum Event {}

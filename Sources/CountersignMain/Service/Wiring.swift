@@ -76,7 +76,14 @@ extension Configuration {
                 store: PostgresDeviceRequestStore(database: database, sealer: sealer),
                 verifier: proofs, entropy: .openSSL, general: deviceRequests.mode),
             policyHistory: PostgresPolicyHistory(database: database),
-            clients: PostgresClientDirectory(database: database))
+            clients: PostgresClientDirectory(database: database),
+            customers: Customers(
+                store: PostgresCustomerStore(database: database, sealer: sealer),
+                identityToken: try identityKey()?.tokenReader, rule: firstEnrolment),
+            events: PostgresEventFeed(database: database),
+            executions: PullDelivery(
+                queue: PostgresDeliveryQueue(database: database, sealer: sealer),
+                mayLease: deliveryMode == .pull))
     }
 
     /// Development goes without a voucher only where no identity system is there to give one: whoever
@@ -133,13 +140,13 @@ extension Configuration {
             makeRequestID: { Hex.encode(EntropySource.openSSL(8)) })
     }
 
-    /// The worker that sends orders; `nil` when no core banking is configured.
+    /// The worker that sends orders; `nil` when none are sent.
     ///
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeDeliveryWorker(
         queue: any DeliveryQueue, metrics: Metrics
     ) throws -> DeliveryWorker? {
-        guard let text = core.url else { return nil }
+        guard deliveryMode == .push, let text = core.url else { return nil }
         guard let keyFile = core.signingKey, let keyID = core.signingKeyID else {
             throw ConfigurationError("core.url needs core.signing_key and core.signing_key_id")
         }

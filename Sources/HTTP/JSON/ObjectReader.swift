@@ -83,6 +83,24 @@ extension ObjectReader {
         }
     }
 
+    /// An integer within bounds, or `nil` when there is none or it is refused.
+    package mutating func optionalInteger(
+        _ name: String, in range: ClosedRange<Int>
+    ) throws(BodyRefusal) -> Int? {
+        let number: Int64? = try optional(name, "An integer") {
+            if case .integer(let number) = $0 { number } else { nil }
+        }
+        guard let number else { return nil }
+        return check(name) { () throws(InvalidValue) in
+            guard let number = Int(exactly: number), range.contains(number) else {
+                throw InvalidValue(
+                    "integer_out_of_range",
+                    "An integer from \(range.lowerBound) to \(range.upperBound) is needed.")
+            }
+            return number
+        }
+    }
+
     /// Whether the member is there, for objects of which one of several members is needed.
     ///
     /// A member that is `null` counts as left out and as read.

@@ -55,8 +55,9 @@ struct Call<Input: Sendable>: Sendable {
         self.path = path
     }
 
-    /// The ID in the gap `{id}`; `nil` for what is no UUID, which is the ID of nothing.
-    func id<Entity>() -> ID<Entity>? { ID(path["id"]) }
+    /// The ID in a gap, `{id}` or one of another name; `nil` for what is no UUID, which is the ID of
+    /// nothing.
+    func id<Entity>(_ name: String = "id") -> ID<Entity>? { ID(path[name]) }
 
     /// The customer in the gap `{customer_id}`; `nil` for what no customer can be called.
     func customerID() -> CustomerID? {

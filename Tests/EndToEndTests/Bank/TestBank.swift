@@ -15,9 +15,10 @@ final class TestBank: Sendable {
     /// Keys, configuration, logs and core banking's journal.
     let folder: String
     let site: BankSite
-    /// The API keys of the clients `backend` and `auditor`.
+    /// The API keys of the clients `backend`, `auditor` and `core`.
     let backendKey: String
     let auditorKey: String
+    let coreAPIKey: String
     /// The database, as a superuser.
     let superuser: ConnectionInfo
     let core: CoreBankingProcess
@@ -57,7 +58,8 @@ final class TestBank: Sendable {
         let text = lines.map { "\($0.key) = \($0.value)\n" }.sorted().joined()
         try Self.write(text, to: folder + "/countersign.conf")
         configuration = try Self.operatorConfiguration(folder, superuser)
-        (backendKey, auditorKey) = try await Self.addClients(configuration)
+        let keys = try await Self.addClients(configuration)
+        (backendKey, auditorKey, coreAPIKey) = (keys[0], keys[1], keys[2])
     }
 
     private static func settings(_ folder: String, _ site: BankSite) -> [String: String] {
@@ -83,10 +85,11 @@ final class TestBank: Sendable {
 
     private static func addClients(
         _ configuration: Configuration
-    ) async throws -> (backend: String, auditor: String) {
-        let keys = (backend: APIKey.make(for: .backend), auditor: APIKey.make(for: .auditor))
+    ) async throws -> [String] {
+        let roles: [AuthenticatedClient.Role] = [.backend, .auditor, .core]
+        let keys = roles.map { APIKey.make(for: $0) }
         try await configuration.administer { administration in
-            for (role, key) in [(AuthenticatedClient.Role.backend, keys.0), (.auditor, keys.1)] {
+            for (role, key) in zip(roles, keys) {
                 _ = try await administration.addClient(
                     ID(at: systemTime(), random: EntropySource.openSSL(10)), name: role.rawValue,
                     role: role, keyDigest: sha256(Bytes(key.utf8)), subjectAlternativeName: nil)

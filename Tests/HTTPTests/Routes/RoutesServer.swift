@@ -50,6 +50,9 @@ struct FakeAPI: Sendable {
     var credentials = FakeCredentials()
     var evidence = FakeEvidence()
     var deviceRequests = FakeDeviceRequests()
+    var customers = FakeCustomers()
+    var events = FakeEvents()
+    var executions = FakeExecutions()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -66,7 +69,8 @@ struct FakeAPI: Sendable {
             wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
-            deviceRequests: deviceRequests, policyHistory: policyHistory, clients: directory)
+            deviceRequests: deviceRequests, policyHistory: policyHistory, clients: directory,
+            customers: customers, events: events, executions: executions)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }

@@ -1,0 +1,60 @@
+import Countersign
+
+extension APIRoutes {
+    /// What the bank must tell its customers, page by page, for ever in the same order.
+    var listEvents: Route {
+        gate.route(
+            .get, "/v1/events", for: .backend,
+            reading: { request throws(Problem) in try EventsPage(request) },
+            answer: { call async throws(StoreFailure) in
+                let after = call.input.after
+                guard let found = try await events.events(after: after, limit: call.input.limit)
+                else {
+                    return Problem.malformedRequest(
+                        "The parameter after is beyond the last event."
+                    ).response
+                }
+                return .json([
+                    "events": .array(found.map(\.json)),
+                    "next_cursor": .string((found.last?.place ?? after).text),
+                ])
+            })
+    }
+}
+
+/// One page of the feed.
+private struct EventsPage: Sendable {
+    let after: EventPlace
+    let limit: Int
+
+    init(_ request: Request) throws(Problem) {
+        let reader = try QueryReader(request, allowing: ["after", "limit"])
+        limit = try reader.limit()
+        guard let text = reader.text("after") else {
+            after = .start
+            return
+        }
+        guard let place = EventPlace(text) else {
+            throw .malformedRequest(
+                "The parameter after must be a next_cursor of an earlier answer.")
+        }
+        after = place
+    }
+}
+
+extension PlacedEvent {
+    fileprivate var json: JSON {
+        [
+            "cursor": .string(place.text),
+            "id": .string(id.text),
+            "kind": .string(kind),
+            "at": .string(at.text),
+            "customer_id": .optional(customerID?.text),
+            "action_id": .optional(actionID?.text),
+            "credential_id": .optional(credentialID?.text),
+            "credential_label": .optional(credentialLabel),
+            "payee_id": .optional(payeeID?.text),
+            "details": document,
+        ]
+    }
+}
