@@ -8,19 +8,37 @@ package struct API: Sendable {
         let credentials: any CredentialService
         let evidence: any EvidenceService
         let deviceRequests: any DeviceRequestService
+        let people: People
         let clients: any ClientDirectory
 
         /// Each service is asked by the routes of its own files only.
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
-            clients: any ClientDirectory
+            people: People, clients: any ClientDirectory
         ) {
             self.actions = actions
             self.credentials = credentials
             self.evidence = evidence
             self.deviceRequests = deviceRequests
+            self.people = people
             self.clients = clients
+        }
+
+        /// What is offered to people of the bank.
+        package struct People: Sendable {
+            let keys: any PersonKeyService
+            let acts: any ActService
+            let policies: any PolicyService
+
+            /// As ``Services``.
+            package init(
+                keys: any PersonKeyService, acts: any ActService, policies: any PolicyService
+            ) {
+                self.keys = keys
+                self.acts = acts
+                self.policies = policies
+            }
         }
     }
 
@@ -89,6 +107,7 @@ struct APIRoutes: Sendable {
     let credentials: any CredentialService
     let evidence: any EvidenceService
     let deviceRequests: any DeviceRequestService
+    let people: API.Services.People
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -106,6 +125,7 @@ struct APIRoutes: Sendable {
         credentials = services.credentials
         evidence = services.evidence
         deviceRequests = services.deviceRequests
+        people = services.people
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -127,6 +147,9 @@ struct APIRoutes: Sendable {
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
+            beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
+            proposeAct, listActs, readAct, challengeAct, signAct, withdrawAct,
+            listPolicies, readActivePolicy, readPolicy,
             health, ready, showMetrics,
         ] + wellKnownFiles
     }

@@ -23,3 +23,15 @@ package enum Client {}
 
 /// A customer as evidence knows it: a random stand-in for the bank's ID.
 package enum Subject {}
+
+/// One passkey of a person of the bank.
+package enum PersonKey {}
+
+/// One attempt of a person to register a key.
+package enum PersonKeyRegistration {}
+
+/// One thing that several people of a role sign before it takes effect.
+package enum Act {}
+
+/// One question to one person about one act.
+package enum ActChallenge {}

@@ -50,6 +50,7 @@ struct FakeAPI: Sendable {
     var credentials = FakeCredentials()
     var evidence = FakeEvidence()
     var deviceRequests = FakeDeviceRequests()
+    var people = FakePeople()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -65,7 +66,8 @@ struct FakeAPI: Sendable {
             wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
-            deviceRequests: deviceRequests, clients: directory)
+            deviceRequests: deviceRequests,
+            people: .init(keys: people, acts: people, policies: people), clients: directory)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }
