@@ -82,26 +82,6 @@ import Testing
             #expect(ActMessage(decoding: CanonicalJSON.encode(members)) == nil)
         }
     }
-
-    @Test func `in a customer's place are not believed, nor the reverse`() throws {
-        let verifier = try Fixtures.verifier()
-        let phone = try TestPhone()
-        let stored = phone.registered(.passkey).stored
-        let customers = try Fixtures.message(try Fixtures.transfer()).bytes
-        let people = try message().bytes
-        for (signed, asked) in [(customers, people), (people, customers)] {
-            #expect(throws: VerificationFailure.challengeMismatch) {
-                try verifier.verify(phone.assert(signed), by: stored, over: asked)
-            }
-            #expect(throws: Never.self) {
-                try verifier.verify(phone.assert(signed), by: stored, over: signed)
-            }
-        }
-        // A browser's payment dialog confirms no act.
-        #expect(throws: VerificationFailure.paymentNotAllowed) {
-            try verifier.verify(phone.confirm(customers), by: stored, over: people)
-        }
-    }
 }
 
 /// What is different between two documents.

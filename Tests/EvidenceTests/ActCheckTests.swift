@@ -2,7 +2,6 @@ import Countersign
 import Crypto
 import TestSupport
 import Testing
-import WebAuthn
 
 @testable import Evidence
 
@@ -15,17 +14,17 @@ import WebAuthn
 
     private func signed(
         stage: ActStage = .propose, effect: ActEffect = .none,
-        flags: AuthenticatorFlags = [.userPresent, .userVerified]
+        flags: UInt8 = 0x05
     ) throws -> Signed {
-        let authenticator = try SoftwareAuthenticator.create(
-            relyingPartyID: Fixtures.audience, entropy: .openSSL)
+        let phone = try TestPhone()
+        guard case .passkey(let stored) = phone.registered(.passkey).stored else {
+            preconditionFailure("a passkey is one")
+        }
         let person = Person(id: Fixtures.id(40), name: "anna", role: .risk)
         let other = Person(id: Fixtures.id(41), name: "bert", role: .risk)
         let key = RecordedPersonKey(
             id: Fixtures.id(42), person: person, label: "laptop", status: .active,
-            stored: StoredPasskey(
-                credentialID: authenticator.credentialID, key: authenticator.key.publicKey.spki,
-                signCount: 0, backupEligible: false, userHandle: [1]),
+            stored: stored,
             transports: [], backupState: false, registeredAt: Fixtures.at,
             evidenceID: Fixtures.id(43))
         let document: JSON = ["policy": Fixtures.policyDocument]
@@ -42,9 +41,9 @@ import WebAuthn
             id: message.challengeID, act: act.id, person: person.id, stage: stage,
             message: message.bytes, state: .live, createdAt: Fixtures.at,
             expiresAt: message.expiresAt)
-        let assertion = try authenticator.assert(
-            challenge: sha256(message.bytes).bytes, origin: Fixtures.origin, flags: flags,
-            signCount: 0, userHandle: [1])
+        guard case .passkey(let assertion) = try phone.assert(message.bytes, flags: flags) else {
+            preconditionFailure("a passkey answers as one")
+        }
         let base = ProposalContext(at: Fixtures.at, person: person, keys: [key], policies: [])
         return Signed(
             context: ActContext(base: base, act: act, challenge: challenge),
@@ -91,7 +90,7 @@ import WebAuthn
     @Test func `of another stage, or without a verified user, is a fault`() throws {
         let proposed = try body(try signed())
         #expect(throws: EvidenceFault.message) { try verifier().verifyAct(proposed, .approve) }
-        let unverified = try body(try signed(flags: [.userPresent]))
+        let unverified = try body(try signed(flags: 0x01))
         #expect(throws: EvidenceFault.authenticator) {
             try verifier().verifyAct(unverified, .propose)
         }

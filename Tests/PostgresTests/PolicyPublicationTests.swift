@@ -206,6 +206,15 @@ import WebAuthn
             let told = try #require(try await world.bodies(.policyPublished).last)
             #expect(told["overtaken"] == [.integer(2)])
             #expect(try await world.policies.policies().map(\.version) == [3, 2, 1])
+            // What was overtaken keeps nobody waiting once the newer one is in force.
+            for _ in 0..<100 {
+                if try await world.policies.activePolicy()?.version == 3 { break }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(try await world.policies.activePolicy()?.version == 3)
+            let (next, _) = try await world.propose(
+                .publishPolicy, try await world.proposal(), by: anna)
+            #expect(try await world.sign(next, by: bert).state == .done)
         }
     }
 }

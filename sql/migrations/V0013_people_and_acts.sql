@@ -22,8 +22,7 @@ CREATE TABLE person_key_registration (
     label      text NOT NULL,
     -- The bytes whose SHA-256 is the creation challenge.
     message    bytea NOT NULL,
-    created_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL, expires_at timestamptz NOT NULL,
     -- Spent by the first finish, good or bad.
     spent_at   timestamptz,
     CONSTRAINT person_key_registration_lifetime CHECK (expires_at <= created_at + interval '600 seconds')
@@ -39,22 +38,17 @@ CREATE TABLE person_key (
     passkey_id       bytea NOT NULL CONSTRAINT person_key_passkey_id_unique UNIQUE
                      CONSTRAINT person_key_passkey_id_size
                      CHECK (octet_length(passkey_id) BETWEEN 1 AND 1023),
-    sign_count       bigint NOT NULL,
-    backup_eligible  boolean NOT NULL,
-    backup_state     boolean NOT NULL,
-    transports       text[] NOT NULL,
-    attestation      text NOT NULL,
+    sign_count       bigint NOT NULL, backup_eligible boolean NOT NULL, backup_state boolean NOT NULL,
+    transports       text[] NOT NULL, attestation text NOT NULL,
     -- Consecutive ones; with 100 it signs no more. NIST SP 800-63B-4 §3.2.2, standards D-02.
     failures         int NOT NULL DEFAULT 0 CONSTRAINT person_key_failures_bound
                      CHECK (failures BETWEEN 0 AND 100),
     status           text NOT NULL CONSTRAINT person_key_status
                      CHECK (status IN ('pending', 'active', 'revoked')),
-    registered_at    timestamptz NOT NULL,
+    registered_at    timestamptz NOT NULL, revoked_at timestamptz,
     -- The act that admitted it; NULL for the first keys of a role.
     act_id           uuid,
-    revoked_at       timestamptz,
-    evidence_id      uuid NOT NULL UNIQUE,
-    last_evidence_id uuid NOT NULL,
+    evidence_id      uuid NOT NULL UNIQUE, last_evidence_id uuid NOT NULL,
     CONSTRAINT person_key_revoked_time CHECK ((status = 'revoked') = (revoked_at IS NOT NULL))
 );
 CREATE INDEX person_key_by_client ON person_key (client_id);
@@ -72,9 +66,7 @@ CREATE TABLE act (
     state             text NOT NULL DEFAULT 'open' CONSTRAINT act_state
                       CHECK (state IN ('open', 'done', 'withdrawn')),
     created_by        uuid NOT NULL REFERENCES client (id),
-    created_at        timestamptz NOT NULL,
-    expires_at        timestamptz NOT NULL,
-    closed_at         timestamptz,
+    created_at        timestamptz NOT NULL, expires_at timestamptz NOT NULL, closed_at timestamptz,
     last_evidence_id  uuid,
     -- How many people an act needs is settled by its kind, not by who makes it.
     CONSTRAINT act_people CHECK (signatures_needed = CASE kind WHEN 'policy.tighten' THEN 1 ELSE 2 END),
@@ -92,8 +84,7 @@ CREATE TABLE act_challenge (
     message    bytea NOT NULL CONSTRAINT act_challenge_message_unique UNIQUE,
     state      text NOT NULL DEFAULT 'live' CONSTRAINT act_challenge_state
                CHECK (state IN ('live', 'superseded', 'consumed', 'failed')),
-    created_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL, expires_at timestamptz NOT NULL,
     CONSTRAINT act_challenge_lifetime CHECK (expires_at <= created_at + interval '600 seconds')
 );
 CREATE UNIQUE INDEX act_challenge_one_live ON act_challenge (act_id, client_id) WHERE state = 'live';
@@ -106,9 +97,7 @@ CREATE TABLE act_signature (
     challenge_id       uuid NOT NULL UNIQUE REFERENCES act_challenge (id),
     stage              text NOT NULL,
     message            bytea NOT NULL,
-    client_data_json   bytea NOT NULL,
-    authenticator_data bytea NOT NULL,
-    signature          bytea NOT NULL,
+    client_data_json   bytea NOT NULL, authenticator_data bytea NOT NULL, signature bytea NOT NULL,
     signed_at          timestamptz NOT NULL,
     evidence_id        uuid NOT NULL UNIQUE,
     PRIMARY KEY (act_id, client_id)
@@ -119,8 +108,7 @@ CREATE FUNCTION is_told_now(p_evidence uuid, p_kinds text[]) RETURNS boolean
 LANGUAGE plpgsql STABLE SET search_path = countersign, pg_temp AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM evidence e WHERE e.id = p_evidence AND e.kind = ANY (p_kinds)
-                      AND e.xid = pg_current_xact_id()
-                      AND e.subject_id = '00000000-0000-0000-0000-000000000000');
+                      AND e.xid = pg_current_xact_id() AND e.subject_id = '00000000-0000-0000-0000-000000000000');
 END $$;
 
 CREATE FUNCTION guard_person_key() RETURNS trigger LANGUAGE plpgsql
@@ -175,21 +163,14 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['person', 'act_signature'] LOOP
-        EXECUTE format('CREATE TRIGGER no_change BEFORE UPDATE OR DELETE ON %I
-            FOR EACH ROW EXECUTE FUNCTION forbid_change()', name);
-        EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_change', name);
-    END LOOP;
-    FOREACH name IN ARRAY ARRAY['person_key_registration', 'person_key', 'act', 'act_challenge'] LOOP
-        EXECUTE format('CREATE TRIGGER no_delete BEFORE DELETE ON %I
-            FOR EACH ROW EXECUTE FUNCTION forbid_change()', name);
-        EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_delete', name);
-    END LOOP;
+    -- Rows of these are never deleted, and those of the first two never changed.
     FOREACH name IN ARRAY ARRAY['person', 'act_signature', 'person_key_registration', 'person_key', 'act',
                                 'act_challenge'] LOOP
+        EXECUTE format('CREATE TRIGGER no_change BEFORE %s ON %I FOR EACH ROW EXECUTE FUNCTION forbid_change()',
+            CASE WHEN name IN ('person', 'act_signature') THEN 'UPDATE OR DELETE' ELSE 'DELETE' END, name);
         EXECUTE format('CREATE TRIGGER no_truncate BEFORE TRUNCATE ON %I
             FOR EACH STATEMENT EXECUTE FUNCTION forbid_change()', name);
-        EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_truncate', name);
+        EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_change, ENABLE ALWAYS TRIGGER no_truncate', name);
     END LOOP;
 END $$;
 
@@ -241,9 +222,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
     the_role text := role_of_person(p_client);
 BEGIN
-    IF the_role IS NULL THEN
-        RETURN 'lost_race';
-    END IF;
+    IF the_role IS NULL THEN RETURN 'lost_race'; END IF;
     PERFORM lock_people(the_role);
     INSERT INTO person (client_id, user_handle) VALUES (p_client, p_user_handle) ON CONFLICT DO NOTHING;
     IF NOT EXISTS (SELECT FROM person WHERE client_id = p_client AND user_handle = p_user_handle) THEN
@@ -252,11 +231,9 @@ BEGIN
     IF (SELECT count(*) FROM person_key_registration WHERE client_id = p_client AND spent_at IS NULL
            AND expires_at > clock_timestamp())
        + (SELECT count(*) FROM person_key WHERE client_id = p_client AND status <> 'revoked')
-       >= p_open_max THEN
-        RETURN 'too_many_open';
-    END IF;
-    INSERT INTO person_key_registration (id, client_id, label, message, created_at, expires_at)
-    VALUES (p_registration, p_client, p_label, p_message, p_created_at, p_expires_at);
+       >= p_open_max THEN RETURN 'too_many_open'; END IF;
+    INSERT INTO person_key_registration VALUES (p_registration, p_client, p_label, p_message, p_created_at,
+        p_expires_at);
     RETURN 'begun';
 END $$;
 
@@ -271,9 +248,7 @@ DECLARE
     the_role text := role_of_person(p_client);
     at timestamptz;
 BEGIN
-    IF the_role IS NULL THEN
-        RETURN 'lost_race';
-    END IF;
+    IF the_role IS NULL THEN RETURN 'lost_race'; END IF;
     PERFORM lock_people(the_role);
     SELECT * INTO the_registration FROM person_key_registration WHERE id = p_registration FOR UPDATE;
     at := clock_timestamp();
@@ -281,36 +256,26 @@ BEGIN
         AND the_registration.expires_at > at AND the_registration.message = p_message
         AND fresh.registered_at BETWEEN at - decision_age_max() AND at
         AND fresh.status = CASE WHEN is_founding_person(p_client, the_role) THEN 'active'
-                                ELSE 'pending' END) IS NOT TRUE THEN
-        RETURN 'lost_race';
-    END IF;
+                                ELSE 'pending' END) IS NOT TRUE THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY['person.key_registered']);
-    fresh.client_id := p_client;
-    fresh.label := the_registration.label;
+    fresh.client_id := p_client; fresh.label := the_registration.label;
     fresh.failures := 0;
-    fresh.act_id := NULL;
-    fresh.revoked_at := NULL;
-    fresh.evidence_id := (p_evidence -> 0 ->> 'id')::uuid;
-    fresh.last_evidence_id := fresh.evidence_id;
+    fresh.act_id := NULL; fresh.revoked_at := NULL;
+    fresh.evidence_id := (p_evidence -> 0 ->> 'id')::uuid; fresh.last_evidence_id := fresh.evidence_id;
     INSERT INTO person_key SELECT fresh.* ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
-        RETURN 'key_exists';
-    END IF;
+    IF NOT FOUND THEN RETURN 'key_exists'; END IF;
     PERFORM write_evidence(p_evidence);
     UPDATE person_key_registration SET spent_at = at WHERE id = p_registration;
     RETURN 'registered';
 END $$;
 
 -- 'spent' or 'lost_race': a registration that failed. It cannot be tried again.
-CREATE FUNCTION spend_person_key_registration(p_client uuid, p_registration uuid, p_evidence jsonb)
-RETURNS text
+CREATE FUNCTION spend_person_key_registration(p_client uuid, p_registration uuid, p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
     PERFORM 1 FROM person_key_registration WHERE id = p_registration AND client_id = p_client
         AND spent_at IS NULL AND expires_at > clock_timestamp() FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
+    IF NOT FOUND THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY['attempt.failed']);
     PERFORM write_evidence(p_evidence);
     UPDATE person_key_registration SET spent_at = clock_timestamp() WHERE id = p_registration;
@@ -318,8 +283,7 @@ BEGIN
 END $$;
 
 -- 'revoked' or 'lost_race'. p_owner is who asks, whose key it must be; NULL is the operator.
-CREATE FUNCTION revoke_person_key(p_key uuid, p_owner uuid, p_revoked_at timestamptz, p_evidence jsonb)
-RETURNS text
+CREATE FUNCTION revoke_person_key(p_key uuid, p_owner uuid, p_revoked_at timestamptz, p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
     IF p_owner IS NULL AND NOT pg_has_role(session_user, 'countersign_operator', 'MEMBER') THEN
@@ -330,15 +294,15 @@ BEGIN
                           WHERE k.id = p_key));
     PERFORM 1 FROM person_key WHERE id = p_key AND status <> 'revoked'
         AND (p_owner IS NULL OR client_id = p_owner) FOR UPDATE;
-    IF NOT FOUND OR (p_revoked_at BETWEEN clock_timestamp() - decision_age_max()
-                     AND clock_timestamp()) IS NOT TRUE THEN
-        RETURN 'lost_race';
-    END IF;
+    -- Evidence is read in the order of its IDs: the end of a key is told after all that it has brought about.
+    IF NOT FOUND OR EXISTS (SELECT FROM act_signature s JOIN act a ON a.id = s.act_id WHERE s.person_key_id = p_key
+            AND greatest(s.evidence_id, a.last_evidence_id) >= (p_evidence -> 0 ->> 'id')::uuid)
+        OR (p_revoked_at BETWEEN clock_timestamp() - decision_age_max()
+            AND clock_timestamp()) IS NOT TRUE THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY['person.key_revoked']);
     PERFORM write_evidence(p_evidence);
     UPDATE person_key SET status = 'revoked', revoked_at = p_revoked_at,
-           last_evidence_id = (p_evidence -> 0 ->> 'id')::uuid
-     WHERE id = p_key;
+           last_evidence_id = (p_evidence -> 0 ->> 'id')::uuid WHERE id = p_key;
     RETURN 'revoked';
 END $$;
 
@@ -365,8 +329,8 @@ BEGIN
         AND (fresh.stage = 'propose') = (fresh.client_id = p_act.created_by)) IS NOT TRUE THEN
         RAISE EXCEPTION 'the message is not about this act' USING ERRCODE = 'CS003';
     END IF;
-    UPDATE act_challenge SET state = 'superseded'
-     WHERE act_id = fresh.act_id AND client_id = fresh.client_id AND state = 'live';
+    UPDATE act_challenge SET state = 'superseded' WHERE act_id = fresh.act_id
+       AND client_id = fresh.client_id AND state = 'live';
     INSERT INTO act_challenge SELECT fresh.*;
 END $$;
 
@@ -377,9 +341,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
     fresh act := jsonb_populate_record(NULL::act, p_act);
 BEGIN
-    IF role_of_person(fresh.created_by) IS DISTINCT FROM fresh.role THEN
-        RETURN 'lost_race';
-    END IF;
+    IF role_of_person(fresh.created_by) IS DISTINCT FROM fresh.role THEN RETURN 'lost_race'; END IF;
     PERFORM lock_people(fresh.role);
     IF (SELECT count(*) FROM act WHERE role = fresh.role AND created_by = fresh.created_by
            AND state = 'open' AND expires_at > clock_timestamp()) >= p_open_max THEN
@@ -419,9 +381,7 @@ BEGIN
     PERFORM 1 FROM act WHERE id = p_act FOR UPDATE;
     PERFORM 1 FROM act_challenge WHERE id = p_challenge AND act_id = p_act AND client_id = p_client
         AND state = 'live' AND expires_at > clock_timestamp() FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
+    IF NOT FOUND THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY['attempt.failed']);
     PERFORM write_evidence(p_evidence);
     UPDATE act_challenge SET state = 'failed' WHERE id = p_challenge;
@@ -485,8 +445,7 @@ BEGIN
         AND (people_behind(s.act_id) + 1 >= the_act.signatures_needed) = p_last) IS NOT TRUE THEN
         RETURN false;
     END IF;
-    s.stage := the_challenge.stage;
-    s.evidence_id := p_evidence;
+    s.stage := the_challenge.stage; s.evidence_id := p_evidence;
     INSERT INTO act_signature SELECT s.*;
     UPDATE act_challenge SET state = 'consumed' WHERE id = s.challenge_id;
     UPDATE person_key SET sign_count = (p_key_state ->> 'sign_count')::bigint,
@@ -507,8 +466,7 @@ CREATE FUNCTION close_act(p_act uuid, p_state text, p_evidence jsonb) RETURNS vo
 LANGUAGE plpgsql SET search_path = countersign, pg_temp AS $$
 BEGIN
     UPDATE act SET state = p_state, closed_at = clock_timestamp(),
-           last_evidence_id = (p_evidence -> -1 ->> 'id')::uuid
-     WHERE id = p_act;
+           last_evidence_id = (p_evidence -> -1 ->> 'id')::uuid WHERE id = p_act;
 END $$;
 
 -- 'signed' or 'lost_race': a signature after which the act needs more.
@@ -516,9 +474,7 @@ CREATE FUNCTION sign_act(p_signature jsonb, p_key_state jsonb, p_evidence jsonb)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
     IF NOT take_act_signature(ARRAY['policy.publish', 'person_key.admit', 'payee.import'], false,
-            p_signature, p_key_state, (p_evidence -> 0 ->> 'id')::uuid) THEN
-        RETURN 'lost_race';
-    END IF;
+            p_signature, p_key_state, (p_evidence -> 0 ->> 'id')::uuid) THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY[(
         SELECT signature_kind(a.kind, s.stage) FROM act_signature s JOIN act a ON a.id = s.act_id
          WHERE s.challenge_id = (p_signature ->> 'challenge_id')::uuid)]);
@@ -526,13 +482,10 @@ BEGIN
     RETURN 'signed';
 END $$;
 
--- Before this it cannot take effect: no approval that is decided under the policy before it can then be
--- committed later than it took effect, as long as statements end within their timeout.
-CREATE FUNCTION policy_lead_time() RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT interval '1 second' $$;
-
 -- 'done' or 'lost_race': the last signature of an act policy.publish or policy.tighten, and the new version.
 -- All of the version is read from the signed document; p_active_from is its time, or the earliest possible
--- when that has passed. A version is never in force before one that was published earlier, unless it only
+-- when that has passed: one second from now at the least, so that it is visible before it is in force, and
+-- whoever decides from then on decides under it. A version is never in force before one that was published earlier, unless it only
 -- tightens: then it takes the place of those that wait, which the service has compared it with too.
 CREATE FUNCTION publish_policy(p_signature jsonb, p_key_state jsonb, p_version int,
     p_active_from timestamptz, p_evidence jsonb) RETURNS text
@@ -553,16 +506,13 @@ BEGIN
     IF (the_act.kind IN ('policy.publish', 'policy.tighten')
         AND (content ->> 'base_version')::int = newest AND p_version = newest + 1
         AND (stated = '-infinity' OR stated >= at - interval '60 seconds')
-        AND p_active_from >= greatest(stated, at + policy_lead_time())
+        AND p_active_from >= greatest(stated, at + interval '1 second')
         AND p_active_from <= greatest(stated, at + decision_age_max())
-        AND (the_act.kind = 'policy.tighten' OR p_active_from >= (SELECT max(active_from) FROM policy)))
-        IS NOT TRUE THEN
-        RETURN 'lost_race';
-    END IF;
+        AND (the_act.kind = 'policy.tighten' OR p_active_from >= (
+            SELECT max(active_from) FROM policy WHERE version >= active_policy_version())))
+        IS NOT TRUE THEN RETURN 'lost_race'; END IF;
     IF NOT take_act_signature(ARRAY['policy.publish', 'policy.tighten'], true, p_signature, p_key_state,
-            (p_evidence -> 0 ->> 'id')::uuid) THEN
-        RETURN 'lost_race';
-    END IF;
+            (p_evidence -> 0 ->> 'id')::uuid) THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY[
         (SELECT signature_kind(the_act.kind, stage) FROM act_signature
           WHERE challenge_id = (p_signature ->> 'challenge_id')::uuid), 'policy.published']);
@@ -583,9 +533,7 @@ BEGIN
     SELECT * INTO the_act FROM act WHERE id = (p_signature ->> 'act_id')::uuid;
     PERFORM lock_people(the_act.role);
     IF NOT take_act_signature(ARRAY['person_key.admit'], true, p_signature, p_key_state,
-            (p_evidence -> 0 ->> 'id')::uuid) THEN
-        RETURN 'lost_race';
-    END IF;
+            (p_evidence -> 0 ->> 'id')::uuid) THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY[
         (SELECT signature_kind(the_act.kind, stage) FROM act_signature
           WHERE challenge_id = (p_signature ->> 'challenge_id')::uuid), 'person.key_admitted']);
@@ -610,9 +558,7 @@ CREATE FUNCTION withdraw_act(p_act uuid, p_client uuid, p_evidence jsonb) RETURN
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
     PERFORM 1 FROM act WHERE id = p_act AND state = 'open' AND role = role_of_person(p_client) FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
+    IF NOT FOUND THEN RETURN 'lost_race'; END IF;
     PERFORM demand_service_evidence(p_evidence, ARRAY['act.withdrawn']);
     PERFORM write_evidence(p_evidence);
     PERFORM close_act(p_act, 'withdrawn', p_evidence);
@@ -631,7 +577,7 @@ GRANT SELECT ON person, person_key_registration, person_key, act, act_challenge,
 GRANT SELECT ON person_key, act TO countersign_operator, countersign_auditor;
 GRANT EXECUTE ON FUNCTION is_told_now, guard_person_key, guard_act, demand_service_evidence,
     role_of_person, lock_people, is_founding_person, act_message_matches, put_act_challenge,
-    people_behind, take_act_signature, signature_kind, policy_lead_time, close_act
+    people_behind, take_act_signature, signature_kind, close_act
     TO countersign_definer;
 RESET ROLE;
 
@@ -640,7 +586,7 @@ DO $$
 DECLARE
     f record;
 BEGIN
-    FOR f IN SELECT p.oid::regprocedure AS name, p.proname FROM pg_proc p
+    FOR f IN SELECT p.oid::regprocedure AS name FROM pg_proc p
               WHERE p.pronamespace = 'countersign'::regnamespace AND p.prosecdef
                 AND p.proname IN ('begin_person_key', 'register_person_key',
                                   'spend_person_key_registration', 'revoke_person_key', 'create_act',
@@ -649,8 +595,6 @@ BEGIN
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f.name);
         EXECUTE format('ALTER FUNCTION %s OWNER TO countersign_definer', f.name);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO countersign_service', f.name);
-        IF f.proname = 'revoke_person_key' THEN
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO countersign_operator', f.name);
-        END IF;
     END LOOP;
 END $$;
+GRANT EXECUTE ON FUNCTION countersign.revoke_person_key TO countersign_operator;
