@@ -172,7 +172,7 @@ private struct BankPerson {
 
     private func run(
         _ words: [String], as person: BankPerson? = nil, _ instance: ServiceInstance? = nil
-    ) async -> ExitStatus {
+    ) async -> CountersignMain.ExitStatus {
         var words = words
         if let person, let instance {
             words += ["--service", instance.base, "--client-key-file", person.keyFile]
