@@ -161,7 +161,7 @@ package enum CredentialEvidence {
 
 extension Attestation {
     /// What was made of the statement, whose bytes are in the proof.
-    fileprivate var evidence: JSON {
+    var evidence: JSON {
         [
             "verdict": .string(verdict.rawValue), "format": .optional(format), "facts": facts,
             "profiles": profiles.json,

@@ -4,6 +4,7 @@ import Countersign
 package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
     private var enrolled: [ID<Credential>: EnrolledKey] = [:]
+    private var acts = ActAudit()
 
     /// A key and the one format in which it signs.
     private struct EnrolledKey: Equatable {
@@ -22,6 +23,7 @@ package struct EvidenceAudit {
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
         let (finding, body) = try verifier.examine(record)
+        try acts.check(record.kind, body)
         guard let credential = record.credential, let publicKey = body["public_key"]?.text else {
             return finding
         }

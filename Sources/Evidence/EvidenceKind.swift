@@ -40,4 +40,17 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     /// A signed request that was accepted came again.
     case requestReplayed = "request.replayed"
     case tamperDetected = "tamper.detected"
+    /// A person of the bank registered a key.
+    case personKeyRegistered = "person.key_registered"
+    /// Two other people admitted it.
+    case personKeyAdmitted = "person.key_admitted"
+    case personKeyRevoked = "person.key_revoked"
+    /// Whoever proposes a policy signed it.
+    case policyProposed = "policy.proposed"
+    /// Another person signed it.
+    case policyApproved = "policy.approved"
+    /// The same of every other kind of act.
+    case actProposed = "act.proposed"
+    case actApproved = "act.approved"
+    case actWithdrawn = "act.withdrawn"
 }

@@ -16,6 +16,8 @@ package enum EvidenceFault: String, Error, Sendable {
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
     case notEnrolled = "the signing key was not enrolled before"
+    case document = "the document is not the one that was signed"
+    case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"
 }
 
@@ -26,7 +28,7 @@ package struct EvidenceVerifier: Sendable {
     /// Milliseconds between a record's own time and its storing; the database refuses more.
     private static let skewMax: Int64 = 300_000
     /// User present and user verified. Source: WebAuthn L3 §6.1.
-    private static let userFlags: UInt8 = 0x05
+    static let userFlags: UInt8 = 0x05
 
     package init(keyEncryption: KeyEncryptionKey) { self.keyEncryption = keyEncryption }
 
@@ -63,8 +65,11 @@ package struct EvidenceVerifier: Sendable {
         guard let bytes = record.openBody(with: keyEncryption),
             let body = JSON(recorded: bytes)
         else { throw .body }
-        if leaf.kind == EvidenceKind.credentialEnrolled.rawValue {
-            return (try verifyPossession(body), body)
+        let possessed = [EvidenceKind.credentialEnrolled, .personKeyRegistered].map(\.rawValue)
+        if possessed.contains(leaf.kind) { return (try verifyPossession(body), body) }
+        if let stage = ActCheck.stage(of: leaf.kind) {
+            try verifyAct(body, stage)
+            return (.signatureVerified, body)
         }
         guard body["signed"] == .bool(true) else {
             // Only a rejection may be unsigned.

@@ -8,6 +8,7 @@ package struct API: Sendable {
         let credentials: any CredentialService
         let evidence: any EvidenceService
         let deviceRequests: any DeviceRequestService
+        let people: People
         let policyHistory: any PolicyHistory
         let clients: any ClientDirectory
         let customers: any CustomerService
@@ -18,7 +19,7 @@ package struct API: Sendable {
         package init(
             actions: any ActionService, credentials: any CredentialService,
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
-            policyHistory: any PolicyHistory,
+            people: People, policyHistory: any PolicyHistory,
             clients: any ClientDirectory, customers: any CustomerService,
             events: any EventFeed, executions: any ExecutionService
         ) {
@@ -26,11 +27,28 @@ package struct API: Sendable {
             self.credentials = credentials
             self.evidence = evidence
             self.deviceRequests = deviceRequests
+            self.people = people
             self.policyHistory = policyHistory
             self.clients = clients
             self.customers = customers
             self.events = events
             self.executions = executions
+        }
+
+        /// What is offered to people of the bank.
+        package struct People: Sendable {
+            let keys: any PersonKeyService
+            let acts: any ActService
+            let policies: any PolicyService
+
+            /// As ``Services``.
+            package init(
+                keys: any PersonKeyService, acts: any ActService, policies: any PolicyService
+            ) {
+                self.keys = keys
+                self.acts = acts
+                self.policies = policies
+            }
         }
     }
 
@@ -99,6 +117,7 @@ struct APIRoutes: Sendable {
     let credentials: any CredentialService
     let evidence: any EvidenceService
     let deviceRequests: any DeviceRequestService
+    let people: API.Services.People
     let simulate: SimulatePolicy
     let customers: any CustomerService
     let events: any EventFeed
@@ -120,6 +139,7 @@ struct APIRoutes: Sendable {
         credentials = services.credentials
         evidence = services.evidence
         deviceRequests = services.deviceRequests
+        people = services.people
         simulate = SimulatePolicy(
             history: services.policyHistory, sha256: surroundings.sha256)
         customers = services.customers
@@ -147,6 +167,9 @@ struct APIRoutes: Sendable {
             simulatePolicy,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
+            beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
+            proposeAct, listActs, readAct, challengeAct, signAct, withdrawAct,
+            listPolicies, readActivePolicy, readPolicy,
             removePayee, recoverCustomer, listEvents,
             leaseExecutions, takeReceipt, takeKeyReceipt,
             health, ready, showMetrics,

@@ -259,7 +259,7 @@ extension Problem {
 // MARK: - What several refusals share
 
 extension Problem {
-    private static func invalidAction(_ errors: [Fault]) -> Problem {
+    static func invalidAction(_ errors: [Fault]) -> Problem {
         Problem(
             "invalid-action", status: 422, title: "Invalid value",
             detail: "A value is not acceptable; errors says which.", errors: errors)
@@ -281,7 +281,7 @@ extension Problem {
             headers: ["Retry-After": String(seconds(from: now, to: until))])
     }
 
-    private static func tooManyRequests(_ detail: String, _ retryAfter: Seconds) -> Problem {
+    static func tooManyRequests(_ detail: String, _ retryAfter: Seconds) -> Problem {
         Problem(
             "too-many-requests", status: 429, title: "Too many requests", detail: detail,
             headers: ["Retry-After": String(max(1, retryAfter.count))])
@@ -320,7 +320,10 @@ extension Problem {
         "credential-not-allowed", "risk-refused", "payee-unknown", "payee-not-usable",
         "limit-exceeded",
         "idempotency-key-reuse", "idempotency-in-flight", "idempotency-key-required",
-        "too-many-requests", "unavailable", "outcome-unknown", "internal-error",
         "recovery-not-authorized", "not-pulled", "lease-lost", "receipt-contradicts",
+        "too-many-requests", "act-kind-not-allowed", "act-closed", "act-already-signed",
+        "act-not-proposed", "act-own-key", "act-key-not-pending", "act-no-key", "policy-changed",
+        "policy-too-late", "policy-too-early", "policy-not-stricter", "unavailable",
+        "outcome-unknown", "internal-error",
     ]
 }

@@ -87,6 +87,36 @@ package struct Administration: Sendable {
         try await service.record(drafts)
     }
 
+    /// Revokes a key of a person, for somebody who cannot do it any more.
+    ///
+    /// - Returns: `false` when there is no such key, or it is revoked already.
+    /// - Throws: ``StoreFailure``.
+    package func revokePersonKey(
+        _ key: ID<PersonKey>, reason: DisplayText
+    ) async throws(StoreFailure) -> Bool {
+        // A signature of that key may be quicker; then the end is told anew, after it.
+        for _ in 0..<Self.racesMax {
+            let found = try await database.query(.findPersonKey, [.id(key)]) {
+                rows throws(PostgresError) -> (Person, Instant)? in
+                guard let row = try rows.single(), try row["status"] != "revoked" else {
+                    return nil
+                }
+                return (try Person(row), try row["now"])
+            }
+            guard let (person, at) = found else { return false }
+            let evidence = try await service.seal([
+                PersonEvidence.revoked(key, of: person, by: nil, reason: reason.text)
+            ])
+            let isRevoked = try await database.succeeded(
+                "revoked", .revokePersonKey,
+                [.id(key), .null, .instant(at), .json(evidence)])
+            if isRevoked { return true }
+        }
+        throw .unavailable
+    }
+
+    private static let racesMax = 100
+
     private typealias CustomerKey = (subject: ID<Subject>, wrapped: Bytes, at: Instant)
 
     private func customerKey(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey {

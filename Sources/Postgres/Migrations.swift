@@ -42,6 +42,7 @@ extension Migration {
         Migration("V0010_device_requests", PackageResources.V0010_device_requests_sql),
         Migration("V0011_claims", PackageResources.V0011_claims_sql),
         Migration("V0012_rules", PackageResources.V0012_rules_sql),
+        Migration("V0013_people_and_acts", PackageResources.V0013_people_and_acts_sql),
         Migration("V0014_events_recovery", PackageResources.V0014_events_recovery_sql),
     ]
 }

@@ -26,3 +26,15 @@ package enum Subject {}
 
 /// Something that the bank must tell its customer.
 package enum Event {}
+
+/// One passkey of a person of the bank.
+package enum PersonKey {}
+
+/// One attempt of a person to register a key.
+package enum PersonKeyRegistration {}
+
+/// One thing that several people of a role sign before it takes effect.
+package enum Act {}
+
+/// One question to one person about one act.
+package enum ActChallenge {}

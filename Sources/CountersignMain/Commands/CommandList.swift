@@ -3,6 +3,8 @@ extension Command {
     static let all: [Command] = [
         demo, serve, migrate,
         clientAdd, payeeImport,
+        policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
+        personKeyRevoke,
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,

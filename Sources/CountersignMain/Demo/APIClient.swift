@@ -34,16 +34,24 @@ struct APIClient: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - base: Scheme, host and port.
+    ///   - key: The API key, when there is one.
+    ///   - authorities: PEM of whom to believe about the service; `nil` for those of the system.
+    ///   - certificate: What to show when the service asks for one.
     /// - Throws: ``CommandFailure`` when libcurl cannot be started.
-    init(base: String, key: String?) throws(CommandFailure) {
+    init(
+        base: String, key: String?, authorities: String? = nil,
+        certificate: HTTPClient.ClientCertificate? = nil
+    ) throws(CommandFailure) {
         self.base = base
         self.key = key
         do throws(TransportFailure) {
             transport = try HTTPClient(
                 HTTPClient.Options(
                     connectTimeout: .seconds(5), totalTimeout: .seconds(30),
-                    bodyBytesMax: Self.bodyBytesMax, authoritiesFile: nil,
-                    clientCertificate: nil, plainHTTP: .toLoopbackOnly, slots: 2))
+                    bodyBytesMax: Self.bodyBytesMax, authoritiesFile: authorities,
+                    clientCertificate: certificate, plainHTTP: .toLoopbackOnly, slots: 2))
         } catch {
             throw CommandFailure("libcurl cannot be started")
         }

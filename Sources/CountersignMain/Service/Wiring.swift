@@ -75,6 +75,8 @@ extension Configuration {
             deviceRequests: VerifyDeviceRequest(
                 store: PostgresDeviceRequestStore(database: database, sealer: sealer),
                 verifier: proofs, entropy: .openSSL, general: deviceRequests.mode),
+            people: makePeople(
+                database: database, service: service, party: party, proofs: proofs),
             policyHistory: PostgresPolicyHistory(database: database),
             clients: PostgresClientDirectory(database: database),
             customers: Customers(
@@ -84,6 +86,25 @@ extension Configuration {
             executions: PullDelivery(
                 queue: PostgresDeliveryQueue(database: database, sealer: sealer),
                 mayLease: deliveryMode == .pull))
+    }
+
+    /// The use cases of the bank's people.
+    private func makePeople(
+        database: Postgres.Database, service: ServiceSubject, party: WebAuthn.RelyingParty,
+        proofs: CustomerProofVerifier
+    ) -> API.Services.People {
+        let asker = PersonAsker(
+            audience: party.id, entropy: .openSSL, sha256: .openSSL,
+            creationOptions: party.creationOptions(policy: proofs.policy, use: .signing),
+            requestOptions: party.requestOptions)
+        return API.Services.People(
+            keys: PersonKeys(
+                store: PostgresPersonKeyStore(database: database, service: service),
+                verifier: proofs, asker: asker),
+            acts: Acts(
+                store: PostgresActStore(database: database, service: service), verifier: proofs,
+                asker: asker, isAtLeastAsStrict: { $0.isAtLeastAsStrict(as: $1) }),
+            policies: PostgresPolicyStore(database: database))
     }
 
     /// Development goes without a voucher only where no identity system is there to give one: whoever

@@ -30,12 +30,21 @@ struct Gate: Sendable {
         reading read: @escaping @Sendable (Request) throws(Problem) -> Input,
         answer: @escaping @Sendable (Call<Input>) async throws(StoreFailure) -> Response
     ) -> Route {
+        route(method, pattern, forAnyOf: [role], reading: read, answer: answer)
+    }
+
+    /// Makes a route that clients of any of these roles may use; see the one for a single role.
+    func route<Input: Sendable>(
+        _ method: Method, _ pattern: String, forAnyOf roles: [AuthenticatedClient.Role],
+        reading read: @escaping @Sendable (Request) throws(Problem) -> Input,
+        answer: @escaping @Sendable (Call<Input>) async throws(StoreFailure) -> Response
+    ) -> Route {
         Route(method, pattern) { request, path async throws(Problem) in
             let client = try await authentication.client(of: request)
             let input = try read(request)
-            guard client.role == role else { throw .forbidden }
+            guard roles.contains(client.role) else { throw .forbidden }
             do throws(StoreFailure) {
-                return try await answer(Call(client: client.id, input: input, path: path))
+                return try await answer(Call(caller: client, input: input, path: path))
             } catch {
                 throw failures.problem(error, in: request)
             }
@@ -46,11 +55,13 @@ struct Gate: Sendable {
 /// A request that went through the gate.
 struct Call<Input: Sendable>: Sendable {
     let client: ID<Client>
+    let role: AuthenticatedClient.Role
     let input: Input
     private let path: PathParameters
 
-    fileprivate init(client: ID<Client>, input: Input, path: PathParameters) {
-        self.client = client
+    fileprivate init(caller: AuthenticatedClient, input: Input, path: PathParameters) {
+        client = caller.id
+        role = caller.role
         self.input = input
         self.path = path
     }
@@ -58,6 +69,15 @@ struct Call<Input: Sendable>: Sendable {
     /// The ID in a gap, `{id}` or one of another name; `nil` for what is no UUID, which is the ID of
     /// nothing.
     func id<Entity>(_ name: String = "id") -> ID<Entity>? { ID(path[name]) }
+
+    /// The positive number in the gap of that name; `nil` for anything else.
+    func number(_ name: String) -> Int? {
+        let text = path[name]
+        guard text.utf8.count <= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
 
     /// The customer in the gap `{customer_id}`; `nil` for what no customer can be called.
     func customerID() -> CustomerID? {

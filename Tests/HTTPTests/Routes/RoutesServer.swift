@@ -53,6 +53,7 @@ struct FakeAPI: Sendable {
     var customers = FakeCustomers()
     var events = FakeEvents()
     var executions = FakeExecutions()
+    var people = FakePeople()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -69,8 +70,10 @@ struct FakeAPI: Sendable {
             wellKnown: wellKnown)
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
-            deviceRequests: deviceRequests, policyHistory: policyHistory, clients: directory,
-            customers: customers, events: events, executions: executions)
+            deviceRequests: deviceRequests,
+            people: .init(keys: people, acts: people, policies: people),
+            policyHistory: policyHistory, clients: directory, customers: customers,
+            events: events, executions: executions)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }

@@ -1,0 +1,32 @@
+import Countersign
+import Postgres
+
+extension Command {
+    /// For a person who has left, or has lost the key that would be needed.
+    static let personKeyRevoke = Command(
+        name: "person-key revoke", summary: "Revoke a key of a person of the roles risk or officer",
+        positionals: [.init(name: "KEY", what: "its ID")],
+        options: [
+            .init(
+                name: "reason", placeholder: "TEXT", what: "why; it becomes evidence",
+                isRequired: true)
+        ],
+        settings: ["database.url", "development", "evidence"],
+        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+    ) { invocation in
+        guard let key = ID<PersonKey>(invocation.positionals[0]) else {
+            throw UsageError("KEY is not an ID")
+        }
+        let reason: DisplayText
+        do throws(InvalidValue) {
+            reason = try DisplayText(invocation.option("reason") ?? "", .reason)
+        } catch {
+            throw UsageError("--reason: \(error.detail)")
+        }
+        let isRevoked = try await invocation.configuration.administer { administration in
+            try await administration.revokePersonKey(key, reason: reason)
+        }
+        guard isRevoked else { throw CommandFailure("there is no such key, or it is revoked") }
+        Console.out("revoked \(key)")
+    }
+}

@@ -1,0 +1,95 @@
+import Countersign
+import Crypto
+
+/// Which records hold the signature of a person, and of which part in an act.
+enum ActCheck {
+    static func stage(of kind: String) -> ActStage? {
+        switch EvidenceKind(rawValue: kind) {
+        case .policyProposed, .actProposed: .propose
+        case .policyApproved, .actApproved: .approve
+        default: nil
+        }
+    }
+}
+
+extension EvidenceVerifier {
+    /// Checks again that a person signed the document of an act with a passkey.
+    ///
+    /// - Throws: ``EvidenceFault``.
+    func verifyAct(_ body: JSON, _ stage: ActStage) throws(EvidenceFault) {
+        guard let bytes = body.bytes("message"), let message = ActMessage(decoding: bytes),
+            message.stage == stage, message.actID.text == body["act_id"]?.text,
+            message.person == body["person"]?.text, message.kind.rawValue == body["kind"]?.text
+        else { throw .message }
+        guard let document = body.bytes("document"), sha256(document) == message.documentDigest
+        else { throw .document }
+        let key: PublicKey
+        do throws(KeyError) {
+            key = try PublicKey(spki: body.bytes("public_key") ?? [])
+        } catch { throw .publicKey }
+        guard let assertion = body["assertion"], let signature = assertion.bytes("signature")
+        else { throw .signature }
+        let clientData = try clientData(of: assertion, "webauthn.get", over: bytes)
+        guard let authenticatorData = assertion.bytes("authenticator_data"),
+            authenticatorData.count >= 37,
+            Bytes(authenticatorData[..<32]) == sha256(Bytes(message.audience.utf8)).bytes,
+            authenticatorData[32] & Self.userFlags == Self.userFlags
+        else { throw .authenticator }
+        guard
+            key.isValid(
+                signature: signature, for: authenticatorData + sha256(clientData).bytes)
+        else { throw .signature }
+    }
+}
+
+/// What an audit has seen of the keys of people and of what they signed with them.
+struct ActAudit {
+    private struct Key: Equatable {
+        let publicKey: String
+        let person: String
+        var isActive: Bool
+    }
+
+    /// By the IDs of keys.
+    private var keys: [String: Key] = [:]
+    /// The keys by which each act was signed, and by whom; a person counts once.
+    private var signers: [String: [String: String]] = [:]
+
+    /// Checks the next record, which is not older than the ones before it and was verified by itself.
+    ///
+    /// - Throws: ``EvidenceFault``.
+    mutating func check(_ kind: String, _ body: JSON) throws(EvidenceFault) {
+        switch EvidenceKind(rawValue: kind) {
+        case .personKeyRegistered:
+            guard let id = body["key_id"]?.text, let publicKey = body["public_key"]?.text,
+                let person = body["person"]?.text
+            else { throw .publicKey }
+            keys[id] = Key(
+                publicKey: publicKey, person: person,
+                isActive: body["status"]?.text == RecordedPersonKey.Status.active.rawValue)
+        case .personKeyAdmitted:
+            try demandPeople(behind: body, .admitKey)
+            if let id = body["key_id"]?.text { keys[id]?.isActive = true }
+        case .personKeyRevoked:
+            if let id = body["key_id"]?.text { keys[id]?.isActive = false }
+        case .policyProposed, .policyApproved, .actProposed, .actApproved:
+            guard let act = body["act_id"]?.text, let id = body["key_id"]?.text,
+                let key = keys[id], key.isActive, key.publicKey == body["public_key"]?.text,
+                key.person == body["person"]?.text
+            else { throw .notEnrolled }
+            signers[act, default: [:]][key.person] = id
+        case .policyPublished:
+            // What came with a migration was signed by nobody.
+            guard body["act_id"] != nil else { return }
+            let kind = body["kind"]?.text.flatMap(ActKind.init(rawValue:))
+            try demandPeople(behind: body, kind ?? .publishPolicy)
+        default: break
+        }
+    }
+
+    private func demandPeople(behind body: JSON, _ kind: ActKind) throws(EvidenceFault) {
+        let people = signers[body["act_id"]?.text ?? ""] ?? [:]
+        guard people.values.count(where: { keys[$0]?.isActive == true }) >= kind.signaturesNeeded
+        else { throw .people }
+    }
+}

@@ -1,0 +1,40 @@
+// The statements of people, their keys, acts and policies, embedded from sql/queries.
+
+extension Statement {
+    static let loadPerson = Statement("load_person", .read, PackageResources.load_person_sql)
+    static let listPersonKeys = Statement(
+        "list_person_keys", .read, PackageResources.list_person_keys_sql)
+    static let findPersonKey = Statement(
+        "find_person_key", .read, PackageResources.find_person_key_sql)
+    static let beginPersonKey = Statement(
+        "begin_person_key", .write, PackageResources.begin_person_key_sql)
+    static let registerPersonKey = Statement(
+        "register_person_key", .write, PackageResources.register_person_key_sql)
+    static let spendPersonKeyRegistration = Statement(
+        "spend_person_key_registration", .write,
+        PackageResources.spend_person_key_registration_sql)
+    static let revokePersonKey = Statement(
+        "revoke_person_key", .write, PackageResources.revoke_person_key_sql)
+    static let policiesAhead = Statement(
+        "policies_ahead", .read, PackageResources.policies_ahead_sql)
+    static let listPolicies = Statement(
+        "list_policies", .read, PackageResources.list_policies_sql)
+    static let knowsTimeZone = Statement(
+        "knows_time_zone", .read, PackageResources.knows_time_zone_sql)
+    static let listActs = Statement("list_acts", .read, PackageResources.list_acts_sql)
+    static let listActSignatures = Statement(
+        "list_act_signatures", .read, PackageResources.list_act_signatures_sql)
+    static let loadActChallenge = Statement(
+        "load_act_challenge", .read, PackageResources.load_act_challenge_sql)
+    static let createAct = Statement("create_act", .write, PackageResources.create_act_sql)
+    static let issueActChallenge = Statement(
+        "issue_act_challenge", .write, PackageResources.issue_act_challenge_sql)
+    static let failActSignature = Statement(
+        "fail_act_signature", .write, PackageResources.fail_act_signature_sql)
+    static let signAct = Statement("sign_act", .write, PackageResources.sign_act_sql)
+    static let publishPolicy = Statement(
+        "publish_policy", .write, PackageResources.publish_policy_sql)
+    static let admitPersonKey = Statement(
+        "admit_person_key", .write, PackageResources.admit_person_key_sql)
+    static let withdrawAct = Statement("withdraw_act", .write, PackageResources.withdraw_act_sql)
+}

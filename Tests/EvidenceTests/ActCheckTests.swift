@@ -1,0 +1,131 @@
+import Countersign
+import Crypto
+import TestSupport
+import Testing
+
+@testable import Evidence
+
+/// Checking the signatures of people again, from evidence alone.
+@Suite struct `The evidence of an act` {
+    private struct Signed {
+        let context: ActContext
+        let signature: NewActSignature
+    }
+
+    private func signed(
+        stage: ActStage = .propose, effect: ActEffect = .none,
+        flags: UInt8 = 0x05
+    ) throws -> Signed {
+        let phone = try TestPhone()
+        guard case .passkey(let stored) = phone.registered(.passkey).stored else {
+            preconditionFailure("a passkey is one")
+        }
+        let person = Person(id: Fixtures.id(40), name: "anna", role: .risk)
+        let other = Person(id: Fixtures.id(41), name: "bert", role: .risk)
+        let key = RecordedPersonKey(
+            id: Fixtures.id(42), person: person, label: "laptop", status: .active,
+            stored: stored,
+            transports: [], backupState: false, registeredAt: Fixtures.at,
+            evidenceID: Fixtures.id(43))
+        let document: JSON = ["policy": Fixtures.policyDocument]
+        let act = RecordedAct(
+            id: Fixtures.id(44), kind: .publishPolicy, role: .risk, document: document.encoded,
+            content: document, digest: sha256(document.encoded), state: .open,
+            createdBy: stage == .propose ? person : other, createdAt: Fixtures.at,
+            expiresAt: Fixtures.at + RecordedAct.lifetime)
+        let message = ActMessage(
+            actID: act.id, audience: Fixtures.audience, challengeID: Fixtures.id(45),
+            documentDigest: act.digest, expiresAt: Fixtures.at + Seconds(300), kind: act.kind,
+            nonce: Fixtures.bytes32(1), person: person.name, role: .risk, stage: stage)
+        let challenge = RecordedActChallenge(
+            id: message.challengeID, act: act.id, person: person.id, stage: stage,
+            message: message.bytes, state: .live, createdAt: Fixtures.at,
+            expiresAt: message.expiresAt)
+        guard case .passkey(let assertion) = try phone.assert(message.bytes, flags: flags) else {
+            preconditionFailure("a passkey answers as one")
+        }
+        let base = ProposalContext(at: Fixtures.at, person: person, keys: [key], policies: [])
+        return Signed(
+            context: ActContext(base: base, act: act, challenge: challenge),
+            signature: NewActSignature(
+                command: SignActCommand(
+                    person: person.id, act: act.id, challenge: challenge.id,
+                    assertion: assertion),
+                challenge: challenge, key: key, signCount: 0, backupState: false, effect: effect))
+    }
+
+    private func body(_ signed: Signed) throws -> JSON {
+        let drafts = PersonEvidence.signed(
+            signed.signature, on: signed.context, sha256: .openSSL)
+        return try #require(drafts.first).body
+    }
+
+    private func verifier() throws -> EvidenceVerifier {
+        EvidenceVerifier(
+            keyEncryption: try #require(KeyEncryptionKey(Fixtures.bytes32(1))))
+    }
+
+    @Test(arguments: ActStage.allCases)
+    func `verifies from its own bytes`(stage: ActStage) throws {
+        let body = try body(try signed(stage: stage))
+        #expect(throws: Never.self) { try verifier().verifyAct(body, stage) }
+    }
+
+    @Test(arguments: [
+        ("message", JSON.string("e30"), EvidenceFault.message),
+        ("act_id", .string(Fixtures.idText(46)), .message), ("person", "bert", .message),
+        ("kind", "policy.tighten", .message), ("document", "e30", .document),
+        ("public_key", "e30", .publicKey), ("assertion", .null, .signature),
+        ("assertion.signature", "e30", .signature),
+        ("assertion.client_data_json", "e30", .challenge),
+        ("assertion.authenticator_data", "e30", .authenticator),
+    ])
+    func `with another member is a fault`(
+        path: String, value: JSON, fault: EvidenceFault
+    ) throws {
+        let altered = try body(try signed()).setting(path, to: value)
+        #expect(throws: fault) { try verifier().verifyAct(altered, .propose) }
+    }
+
+    @Test func `of another stage, or without a verified user, is a fault`() throws {
+        let proposed = try body(try signed())
+        #expect(throws: EvidenceFault.message) { try verifier().verifyAct(proposed, .approve) }
+        let unverified = try body(try signed(flags: 0x01))
+        #expect(throws: EvidenceFault.authenticator) {
+            try verifier().verifyAct(unverified, .propose)
+        }
+    }
+
+    @Test func `without its people is a fault of the audit`() throws {
+        let signedBody = try body(try signed())
+        var audit = ActAudit()
+        #expect(throws: EvidenceFault.notEnrolled) {
+            try audit.check("policy.proposed", signedBody)
+        }
+        let registered: JSON = [
+            "key_id": signedBody["key_id"] ?? .null, "person": "anna",
+            "public_key": signedBody["public_key"] ?? .null, "status": "active",
+        ]
+        try audit.check("person.key_registered", registered)
+        try audit.check("policy.proposed", signedBody)
+        let published: JSON = [
+            "act_id": signedBody["act_id"] ?? .null, "kind": "policy.publish",
+        ]
+        // One person is not two.
+        #expect(throws: EvidenceFault.people) { try audit.check("policy.published", published) }
+        try audit.check("policy.published", published.setting("kind", to: "policy.tighten"))
+        try audit.check("person.key_revoked", registered)
+        #expect(throws: EvidenceFault.notEnrolled) {
+            try audit.check("policy.proposed", signedBody)
+        }
+        // What came with a migration has no act.
+        try audit.check("policy.published", ["version": .integer(1)])
+    }
+}
+
+extension Fixtures {
+    fileprivate static func idText(_ number: Int) -> String {
+        let id: ID<Act> = id(number)
+        return id.text
+    }
+}

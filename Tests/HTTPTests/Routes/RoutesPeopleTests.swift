@@ -1,0 +1,194 @@
+import Countersign
+import HTTP
+import Testing
+
+/// The routes for people of the bank.
+@Suite struct `Routes for people` {
+    private static let id = Fixture.act.id.text
+
+    /// A browser's answer of the right shape.
+    private static let passkey =
+        #"{"id":"AQ","rawId":"AQ","type":"public-key","response":{"clientDataJSON":"AQ","#
+        + #""authenticatorData":"AQ","signature":"AQ","attestationObject":"AQ"}}"#
+
+    private static let routes: [(String, String, String)] = [
+        ("POST", "/v1/person-keys/options", #"{"label":"laptop"}"#),
+        ("POST", "/v1/person-keys", #"{"registration_id":"\#(id)","passkey":\#(passkey)}"#),
+        ("GET", "/v1/person-keys", ""),
+        ("DELETE", "/v1/person-keys/\(Fixture.personKey.id.text)", ""),
+        ("POST", "/v1/acts", #"{"kind":"policy.publish","document":{"policy":{}}}"#),
+        ("GET", "/v1/acts", ""), ("GET", "/v1/acts/\(id)", ""),
+        ("POST", "/v1/acts/\(id)/challenge", ""),
+        ("POST", "/v1/acts/\(id)/signatures", #"{"challenge_id":"\#(id)","passkey":\#(passkey)}"#),
+        ("POST", "/v1/acts/\(id)/withdraw", #"{"reason":"not agreed"}"#),
+    ]
+
+    private func send(
+        _ api: RunningAPI, _ method: String, _ path: String, _ body: String,
+        as role: AuthenticatedClient.Role? = .risk
+    ) async throws -> APIAnswer {
+        try await api.send(
+            method, path, as: role,
+            headers: body.isEmpty ? [] : ["Content-Type: application/json"],
+            body: Bytes(body.utf8))
+    }
+
+    @Test func `answer people of both roles and nobody else`() async throws {
+        try await FakeAPI().serve { api in
+            for (method, path, body) in Self.routes {
+                for role in AuthenticatedClient.Role.allCases {
+                    let answer = try await send(api, method, path, body, as: role)
+                    let isAllowed = role == .risk || role == .officer
+                    #expect((answer.status / 100 == 2) == isAllowed, "\(method) \(path) \(role)")
+                    if !isAllowed { #expect(answer.slug == "forbidden") }
+                }
+                #expect(try await send(api, method, path, body, as: nil).status == 401)
+            }
+        }
+    }
+
+    @Test func `of policies answer the risk team and auditors`() async throws {
+        try await FakeAPI().serve { api in
+            for path in ["/v1/policies", "/v1/policies/active", "/v1/policies/3"] {
+                for role in AuthenticatedClient.Role.allCases {
+                    let isAllowed = role == .risk || role == .auditor
+                    #expect(
+                        try await api.get(path, as: role).status == (isAllowed ? 200 : 403))
+                }
+            }
+            let one = try await api.get("/v1/policies/3", as: .risk)
+            #expect(one.json["policy"]?["document"] == ["a": .integer(1)])
+            for path in ["4", "x", "-3", "3.0", "99999999999999999999"] {
+                #expect(try await api.get("/v1/policies/\(path)", as: .risk).status == 404)
+            }
+        }
+    }
+
+    @Test func `pass on what was sent, as the caller`() async throws {
+        let fakes = FakeAPI()
+        try await fakes.serve { api in
+            for (method, path, body) in Self.routes {
+                _ = try await send(api, method, path, body, as: .officer)
+            }
+        }
+        let officer = Fixture.client(.officer).id
+        #expect(fakes.people.proposals.values.map(\.person) == [officer])
+        #expect(fakes.people.proposals.values.map(\.kind) == [.publishPolicy])
+        #expect(fakes.people.signatures.values.map(\.person) == [officer])
+        #expect(fakes.people.registrations.values.map(\.person) == [officer])
+        #expect(fakes.people.people.values.allSatisfy { $0 == officer })
+        #expect(fakes.people.roles.values.allSatisfy { $0 == .officer })
+        #expect(fakes.people.queries.values.map(\.role) == [.officer])
+        #expect(fakes.people.queries.values.map(\.limit) == [51])
+    }
+
+    @Test(arguments: [
+        ("/v1/person-keys/options", "{}", 0), ("/v1/person-keys/options", #"{"label":1}"#, 400),
+        ("/v1/person-keys/options", "{\"label\":\"\\u0007\"}", 422),
+        ("/v1/person-keys/options", #"{"label":"a","more":1}"#, 400),
+        ("/v1/person-keys", "{}", 400), ("/v1/person-keys", #"{"registration_id":"x"}"#, 400),
+        ("/v1/acts", "{}", 400), ("/v1/acts", #"{"kind":"policy.publish"}"#, 400),
+        ("/v1/acts", #"{"kind":"policy.delete","document":{}}"#, 422),
+        ("/v1/acts", #"{"kind":"policy.publish","document":[]}"#, 400),
+        ("/v1/acts", #"{"kind":"policy.publish","document":{"a":1,"a":2}}"#, 400),
+        ("/v1/acts", "[]", 400), ("/v1/acts", "{", 400), ("/v1/acts?x=1", "{}", 400),
+        ("/v1/acts/\(id)/signatures", "{}", 400),
+        ("/v1/acts/\(id)/signatures", #"{"challenge_id":"\#(id)","passkey":{}}"#, 400),
+        ("/v1/acts/x/challenge", "", 404), ("/v1/acts/\(id)/challenge", #"{"a":1}"#, 400),
+        ("/v1/acts/\(id)/withdraw", "{}", 400),
+        ("/v1/acts/\(id)/withdraw", #"{"reason":""}"#, 422),
+    ])
+    func `refuse bad bodies`(path: String, body: String, status: Int) async throws {
+        try await FakeAPI().serve { api in
+            let answer = try await send(api, "POST", path, body)
+            // A label may be left out.
+            #expect(answer.status == (status == 0 ? 201 : status))
+            if status != 0 { #expect(answer.slug != nil) }
+        }
+    }
+
+    @Test(arguments: [
+        (ActRefusal.notFound, 404, "not-found"), (.kindNotAllowed, 403, "act-kind-not-allowed"),
+        (.tooManyOpen(retryAfter: Seconds(5)), 429, "too-many-requests"),
+        (.closed(.done), 409, "act-closed"), (.alreadySigned, 409, "act-already-signed"),
+        (.notProposed, 409, "act-not-proposed"), (.ownKey, 409, "act-own-key"),
+        (.keyNotPending, 409, "act-key-not-pending"), (.noKey, 409, "act-no-key"),
+        (.challengeSuperseded, 409, "challenge-superseded"),
+        (.challengeConsumed, 409, "challenge-consumed"),
+        (.challengeExpired, 410, "challenge-expired"),
+        (.authenticationFailed, 401, "authentication-failed"),
+        (.policyChanged(newest: 4), 409, "policy-changed"), (.tooLate, 409, "policy-too-late"),
+        (.tooEarly(notBefore: Fixture.now), 409, "policy-too-early"),
+        (.notStricter, 409, "policy-not-stricter"),
+    ])
+    func `tell refusals as problems`(
+        refusal: ActRefusal, status: Int, slug: String
+    ) async throws {
+        var api = FakeAPI()
+        api.people.question = .refused(refusal)
+        api.people.outcome = .refused(refusal)
+        try await api.serve { api in
+            for (method, path, body) in Self.routes where path.hasPrefix("/v1/acts") {
+                guard method == "POST" else { continue }
+                let answer = try await send(api, method, path, body)
+                #expect(answer.status == status && answer.slug == slug)
+            }
+            #expect(try await api.everyOutcomeIsCounted())
+        }
+    }
+
+    @Test func `point at the member of a document that is not valid`() async throws {
+        var api = FakeAPI()
+        api.people.question = .refused(
+            .invalid(
+                InvalidActMember(
+                    "/policy/attempts/lock_s", InvalidValue("lock_s", "A number is needed."))))
+        try await api.serve { api in
+            let answer = try await send(
+                api, "POST", "/v1/acts", #"{"kind":"policy.publish","document":{"policy":{}}}"#)
+            #expect(answer.status == 422 && answer.slug == "invalid-action")
+            #expect(answer.faults == ["/document/policy/attempts/lock_s lock_s"])
+        }
+    }
+
+    @Test(arguments: [
+        (PersonKeyRefusal.notFound, 404, "not-found"), (.consumed, 409, "enrolment-consumed"),
+        (.expired, 410, "enrolment-expired"),
+        (.tooManyOpen(retryAfter: Seconds(5)), 429, "too-many-requests"),
+        (.authenticationFailed, 401, "authentication-failed"),
+        (.attestationRefused, 422, "attestation-refused"), (.keyExists, 409, "credential-exists"),
+    ])
+    func `tell why no key was registered`(
+        refusal: PersonKeyRefusal, status: Int, slug: String
+    ) async throws {
+        var api = FakeAPI()
+        api.people.options = .refused(refusal)
+        api.people.registration = .refused(refusal)
+        try await api.serve { api in
+            for (method, path, body) in Self.routes
+            where method == "POST" && path.hasPrefix("/v1/person-keys") {
+                let answer = try await send(api, method, path, body)
+                #expect(answer.status == status && answer.slug == slug)
+            }
+        }
+    }
+
+    @Test func `list acts by state, page by page`() async throws {
+        let fakes = FakeAPI()
+        try await fakes.serve { api in
+            let page = try await api.get("/v1/acts?state=open&limit=2", as: .risk)
+            guard case .array(let acts)? = page.json["acts"] else {
+                Issue.record("no acts")
+                return
+            }
+            #expect(acts.count == 2)
+            let cursor = try #require(page.json["next_cursor"]?.text)
+            #expect(try await api.get("/v1/acts?cursor=\(cursor)", as: .risk).status == 200)
+            for query in ["state=closed", "limit=0", "cursor=x", "kind=x"] {
+                #expect(try await api.get("/v1/acts?\(query)", as: .risk).status == 400)
+            }
+        }
+        #expect(fakes.people.queries.values.map(\.state) == [.open, nil])
+        #expect(fakes.people.queries.values.map(\.before) == [nil, Fixture.act.id])
+    }
+}
