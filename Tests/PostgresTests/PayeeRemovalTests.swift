@@ -98,7 +98,8 @@ import Testing
             #expect(again.newUntil > again.usableAt)
             // It is another one, so that what the old one got while it was new is not held against it.
             #expect(again.id != payee)
-            #expect(again.maySend?.sumLeft.decimal == "5000.00")
+            let left = again.allowance.left.first { $0.limit == .newPayeeSumMax }
+            #expect(left?.amount.decimal == "5000.00")
             #expect(try await world.bank.payees(of: customer.id).count == 2)
             let transfer = try await world.approve(
                 try Fixtures.transfer("1.00", payee: Self.friend), customer)

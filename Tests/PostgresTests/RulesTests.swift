@@ -34,7 +34,7 @@ import Testing
             #expect(try await world.approve(Fixtures.limitChange("70.00"), customer).isDecided)
             #expect(
                 try await world.approve(Fixtures.transfer("50.01"), customer).isDecided == false)
-            try await world.endHolds()
+            try await world.settleHolds()
             #expect(try await world.approve(Fixtures.transfer("70.00"), customer).isDecided)
             #expect(try await world.evidenceFaults() == [])
         }
@@ -50,7 +50,7 @@ import Testing
             #expect(
                 try await world.bank.decide(world.command(.approve, raise, customer)).isDecided)
             #expect(try await world.approve(Fixtures.limitChange("20.00"), customer).isDecided)
-            try await world.endHolds()
+            try await world.settleHolds()
             #expect(try await world.bank.action(raise.id)?.execution == .cancelled)
             #expect(
                 try await world.approve(Fixtures.transfer("20.01"), customer).isDecided == false)
@@ -65,7 +65,7 @@ import Testing
             let raise = try await world.ask(Fixtures.limitChange("90.00"), customer)
             _ = try await world.bank.decide(world.command(.approve, raise, customer))
             _ = try await world.bank.cancel(raise.id, reason: "mistake")
-            try await world.endHolds()
+            try await world.settleHolds()
             #expect(
                 try await world.approve(Fixtures.transfer("50.01"), customer).isDecided == false)
         }
@@ -84,7 +84,7 @@ import Testing
             #expect(
                 try await world.approve(Fixtures.limitChange("50.00", limit: .singleMax), customer)
                     .isDecided)
-            try await world.endHolds()
+            try await world.settleHolds()
             #expect(try await world.bank.action(asked.id)?.execution == .cancelled)
         }
     }
@@ -101,7 +101,7 @@ import Testing
                 let asked = try await world.ask(
                     Fixtures.transfer("1.00"), customer, risk: ["signals": [.string(signal)]])
                 _ = try await world.bank.decide(world.command(.approve, asked, customer))
-                try await world.endHolds()
+                try await world.settleHolds()
                 ends.append(try await world.bank.action(asked.id)?.execution)
             }
             #expect(ends == [.cancelled, .ready])
@@ -170,7 +170,7 @@ import Testing
                 return
             }
             #expect(allowed.decimal == "400.00")
-            try await world.endHolds()
+            try await world.settleHolds()
             #expect(try await world.bank.action(asked.id)?.execution == .ready)
         }
     }
@@ -254,16 +254,8 @@ import Testing
 
 extension DecisionWorld {
     /// Lets all holds have ended, and writes what follows.
-    func endHolds() async throws {
-        try await test.sql(
-            """
-            ALTER TABLE countersign.action DISABLE TRIGGER ALL;
-            UPDATE countersign.action SET hold_until = clock_timestamp() - interval '1 second'
-             WHERE execution = 'held';
-            ALTER TABLE countersign.action ENABLE TRIGGER ALL;
-            ALTER TABLE countersign.action ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER no_delete,
-                ENABLE ALWAYS TRIGGER no_truncate;
-            """)
+    fileprivate func settleHolds() async throws {
+        try await endHolds()
         while try await housekeeping.settleDueActions() > 0 {}
     }
 }

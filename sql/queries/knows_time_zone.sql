@@ -1,3 +1,3 @@
--- Whether there is a time zone of that name. Always one row.
+-- Whether a policy can count its days by a zone of that name. Always one row.
 --   $1 name
-SELECT EXISTS (SELECT FROM pg_catalog.pg_timezone_names WHERE name = $1) AS is_known;
+SELECT countersign.time_zone_is_known($1) AS is_known;

@@ -41,7 +41,8 @@ package struct CreationContext: Sendable {
     package let wrappedKey: Bytes
 
     package init(
-        at: Instant, policy: Policy, state: RecordedState, passkeys: [ListedPasskey], answered: AnsweredCommand?,
+        at: Instant, policy: Policy, state: RecordedState, passkeys: [ListedPasskey],
+        answered: AnsweredCommand?,
         subject: ID<Subject>, wrappedKey: Bytes
     ) {
         self.at = at

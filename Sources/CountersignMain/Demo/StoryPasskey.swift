@@ -68,7 +68,8 @@ extension Story {
             "cancelled before it was sent", cancelled.text("action", "execution"), is: "cancelled")
         let payee = try await readPayee(Cast.newAccount)
         check(
-            "what it had reserved is given back", payee?["may_send"]?["left"]?["new_payee_sum_max"]?.text,
+            "what it had reserved is given back",
+            payee?["may_send"]?["left"]?["new_payee_sum_max"]?.text,
             is: "5000.00")
     }
 }
