@@ -4,7 +4,7 @@ import Evidence
 
 /// Keeps acts in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0013_people_and_acts.sql`, which is one
+/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`, which is one
 /// transaction; its evidence is of the service itself.
 package struct PostgresActStore: ActStore {
     private let database: Database

@@ -4,7 +4,7 @@ package import Evidence
 /// Removes payees and recovers customers in Postgres.
 ///
 /// Every load is one statement without locks; every write is one call of a function in
-/// `sql/migrations/V0014_events_recovery.sql`, which is one transaction.
+/// `sql/migrations/V0015_events_recovery.sql`, which is one transaction.
 package struct PostgresCustomerStore: CustomerStore {
     private let database: Database
     private let sealer: EvidenceSealer

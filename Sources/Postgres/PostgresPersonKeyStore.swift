@@ -3,7 +3,7 @@ import Evidence
 
 /// Keeps the keys of people in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0013_people_and_acts.sql`, which is one
+/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`, which is one
 /// transaction; its evidence is of the service itself.
 package struct PostgresPersonKeyStore: PersonKeyStore {
     private let database: Database
