@@ -5,7 +5,7 @@ SELECT clock.now,
        EXISTS (SELECT FROM countersign.customer c2
                  JOIN countersign.credential cr2 ON cr2.subject_id = c2.subject_id
                  JOIN countersign.request_signing s2 ON s2.credential_id = cr2.id
-                WHERE c2.customer_id = $3 AND cr2.kind = 'device_key' AND cr2.status = 'active'
+                WHERE c2.customer_id = $3 AND cr2.status = 'active'
                   AND s2.mode = 'enforce') AS customer_enforces,
        c.customer_id, c.subject_id, c.version AS customer_version,
        coalesce(k.wrapped, '') AS wrapped,
