@@ -46,7 +46,7 @@ import Testing
             for sql in [
                 "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '{}', '{}', '[]')",
                 """
-                SELECT countersign.enrol_credential(NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL,
+                SELECT countersign.enrol_credential(NULL, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, '{}', '[]')
                 """,
             ] {
