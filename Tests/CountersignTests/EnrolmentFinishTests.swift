@@ -53,6 +53,18 @@ import Testing
         #expect(store.now.enrolled.isEmpty, sourceLocation: sourceLocation)
     }
 
+    /// Else a record that was damaged would lock its customer out, and end the key.
+    @Test func `with the answer of a key whose record is damaged`() async throws {
+        var finish = FinishCase()
+        finish.answer = TrustingVerifier.damaged
+        finish.voucherFailures = RegisteredCredential.failuresMax - 1
+        let store = try finish.store()
+        await #expect(throws: StoreFailure.internalFailure(code: "stored_key_invalid")) {
+            try await finish.finish(store)
+        }
+        #expect(store.now.spent.isEmpty && store.now.enrolled.isEmpty)
+    }
+
     @Test func `of nobody's enrolment`() async throws {
         let store = try FinishCase().store { $0.context = nil }
         #expect(try await FinishCase().finish(store).refusal == .notFound)

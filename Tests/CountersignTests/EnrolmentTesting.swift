@@ -115,12 +115,15 @@ final class ScriptedCredentialStore: CredentialStore, @unchecked Sendable {
 /// Believes every proof whose signature is ``good``.
 struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
     static let good: Bytes = [1]
+    /// The signature that it cannot check.
+    static let damaged: Bytes = [0xDA]
     /// What it makes of every key's attestation.
     var attestation = Attestation.absent
 
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {
+        if case .deviceKey(_, Self.damaged, _) = assertion { throw .storedKeyInvalid }
         guard case .deviceKey(_, Self.good, _) = assertion else { throw .signatureInvalid }
         return .deviceKey()
     }
