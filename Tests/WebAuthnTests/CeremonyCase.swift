@@ -12,8 +12,8 @@ struct CeremonyCase {
     /// What the relying party of the case demands.
     var policy: VerifierPolicy {
         get throws {
-            let all = Set(COSEAlgorithm.allCases)
-            let algorithms: Set<COSEAlgorithm> =
+            let all = COSEAlgorithm.allCases
+            let algorithms: [COSEAlgorithm] =
                 switch json["rp"]?["allowedAlgs"] {
                 case .array(let allowed)?:
                     all.filter { allowed.contains(.integer($0.rawValue)) }

@@ -8,7 +8,7 @@ import WebAuthn
 @Suite struct `Test vectors of the WebAuthn standard` {
     private let loose = VerifierPolicy(
         userPresence: .required, userVerification: .notRequired,
-        algorithms: Set(COSEAlgorithm.allCases), attestation: .untrusting,
+        algorithms: COSEAlgorithm.allCases, attestation: .untrusting,
         attestedDataInAssertion: .refused)
     private let keys = PasskeyKeys(keysMax: 16)
 
