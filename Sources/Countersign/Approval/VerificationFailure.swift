@@ -74,4 +74,14 @@ package enum VerificationFailure: String, Error, CaseIterable, Sendable {
 
     /// The stable word under which evidence and statistics know the reason.
     package var code: String { rawValue }
+
+    /// Whether it is about what the maker says of a new key, and not about the proof of its possession.
+    package var isOfAttestation: Bool { Self.ofAttestation.contains(self) }
+
+    private static let ofAttestation: Set<VerificationFailure> = [
+        .attestationFormatUnsupported, .attestationStatementMalformed,
+        .attestationAlgorithmMismatch, .attestationSignatureInvalid, .attestationNonceMismatch,
+        .attestationPublicKeyMismatch, .attestationModelMismatch, .attestationCertificateInvalid,
+        .attestationCertificateExpired, .attestationChainBroken, .attestationUntrusted,
+    ]
 }
