@@ -119,6 +119,10 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
     static let damaged: Bytes = [0xDA]
     /// What it makes of every key's attestation.
     var attestation = Attestation.absent
+    /// How often it was brought up to date.
+    let prepared: Locked<Int>
+
+    func prepare(for offered: OfferedCredential) async { prepared.withLock { $0 += 1 } }
 
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
@@ -132,7 +136,7 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
         _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         guard case .deviceKey(let offered) = offered else {
-            throw .proof(.attestationFormatUnsupported)
+            throw .attestation(AttestationFailure("fmt_unsupported"))
         }
         guard let key = Hex.decode(offered.publicKey) else {
             throw .keyForm(InvalidValue("public_key_malformed", "It is no key."))
@@ -177,6 +181,8 @@ struct FinishCase {
     var attestation = Attestation.absent
     var voucherFailures = 0
     var voucherProfiles: [AttestationProfile] = []
+    /// How often the verifier was brought up to date.
+    let prepared = Locked(0)
 
     func context() throws -> EnrolmentContext {
         let customer = try CustomerID("c-1001")
@@ -237,8 +243,9 @@ struct FinishCase {
         let claims = claims
         let reader: IdentityTokenReader = { _ in claims }
         return EnrolCredential(
-            store: store, verifier: TrustingVerifier(attestation: attestation), issuer: .fixture,
-            sha256: .openSSL,
+            store: store,
+            verifier: TrustingVerifier(attestation: attestation, prepared: prepared),
+            issuer: .fixture, sha256: .openSSL,
             identityToken: identityIsConfigured ? reader : nil,
             firstEnrolment: firstEnrolment)
     }

@@ -4,6 +4,7 @@ extension EnrolCredential {
     ) async throws(StoreFailure) -> FinishOutcome {
         // What only the commit can tell, once it has told it.
         var found: EnrolmentFault?
+        await verifier.prepare(for: command.offered)
         for _ in 0..<Self.racesMax {
             guard
                 let context = try await store.load(

@@ -1,6 +1,10 @@
-/// Believes that whoever offers a new key possesses it, or says why not. Pure.
+/// Believes that whoever offers a new key possesses it, or says why not.
 package protocol RegistrationVerifier: Sendable {
-    /// Checks the proof that came with a new key.
+    /// Brings up to date what such a key is believed by, such as a list of revocations. The one part that
+    /// may read files; called once, before the key is verified.
+    func prepare(for offered: OfferedCredential) async
+
+    /// Checks the proof that came with a new key. Pure: it reads no clock, no file and no database.
     ///
     /// - Parameters:
     ///   - offered: The key and the proof as they came.

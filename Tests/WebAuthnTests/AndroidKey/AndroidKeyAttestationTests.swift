@@ -197,9 +197,11 @@ import WebAuthn
                 key: phone.key.publicKey.spki, at: SyntheticPhone.now, trust: phone.trust(list))
         }
         let now = SyntheticPhone.now
-        try verify(try SyntheticPhone.revocations(fetchedAt: now - Seconds(86_400)))
+        for fetchedAt in [now - Seconds(86_400), now + Seconds(300)] {
+            try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
+        }
         #expect(throws: Failure.revocationsMissing) { try verify(nil) }
-        for fetchedAt in [now - Seconds(86_401), now + Seconds(86_401)] {
+        for fetchedAt in [now - Seconds(86_401), now + Seconds(301)] {
             #expect(throws: Failure.revocationsStale) {
                 try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
             }
