@@ -80,7 +80,10 @@ package struct CustomerProofVerifier: AssertionVerifier {
             case .appIDMismatch: throw .appAttestAppMismatch
             case .signatureInvalid: throw .appAttestSignatureInvalid
             case .counterRegression: throw .appAttestCounterRegression
-            default: throw .appAttestMalformed
+            case .cborMalformed, .format, .malformed, .certificateInvalid, .chainBroken,
+                .rootUntrusted, .certificateExpired, .nonceMismatch, .keyIDMismatch,
+                .counterNotZero, .environment, .keyMismatch:
+                throw .appAttestMalformed
             }
         }
     }

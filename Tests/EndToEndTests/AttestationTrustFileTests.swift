@@ -133,7 +133,7 @@ import Testing
         let android = try #require(
             try verifier {
                 $0.android.package = "com.example.bank"
-                $0.android.certificates = [String(repeating: "ab", count: 32)]
+                $0.android.certificates = [Fixtures.sha256([])]
                 $0.android.patchLevelMin = 202_501
                 $0.android.revocationList = FilePath(text: file.path)
                 $0.android.revocationListMaxAgeHours = 48
@@ -176,11 +176,16 @@ import Testing
             [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
     }
 
+    @Test func `are not left out silently for an app without its certificates`() throws {
+        let message = try refusal { $0.android.package = "com.example.bank" }
+        #expect(message == "android.package needs android.certificates")
+    }
+
     @Test func `leave Android's list of revocations missing when none is named`() throws {
         let android = try #require(
             try verifier {
                 $0.android.package = "com.example.bank"
-                $0.android.certificates = [String(repeating: "ab", count: 32)]
+                $0.android.certificates = [Fixtures.sha256([])]
             }.devices.android)
         #expect(android.trust().revocations == nil)
         #expect(android.requirements.patchMonthMin == nil)

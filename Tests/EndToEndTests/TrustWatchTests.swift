@@ -29,14 +29,14 @@ import WebAuthn
         let list: JSON = ["entries": ["abc": ["status": "REVOKED"]]]
         let trust = AndroidTrust(
             roots: [],
-            revocations: try fetchedAt.map { try RevocationList(json: list.encoded, fetchedAt: $0) },
+            revocations: try fetchedAt.map {
+                try RevocationList(json: list.encoded, fetchedAt: $0)
+            },
             revocationsAgeMax: Self.ageMax)
         return DeviceAttestationPolicy.Android(
             requirements: AndroidRequirements(
                 app: try #require(
-                    AndroidApp(
-                        packageName: "com.bank.app",
-                        signerDigests: [String(repeating: "ab", count: 32)])),
+                    AndroidApp(packageName: "com.bank.app", signers: [Fixtures.sha256([])])),
                 patchMonthMin: nil),
             trust: { trust }, refresh: refresh)
     }

@@ -68,10 +68,9 @@ struct CeremonyCase {
         let made = try RegistrationCeremony.verify(
             response: PasskeyRegistration(json: credential), challenge: challenge,
             relyingParty: try relyingParty, policy: policy, at: instant)
-        if let type = json["expect"]?["attestationType"]?.text,
-            type != made.attestationType.rawValue
-        {
-            return "attestation \(made.attestationType)"
+        let found = made.attestation.facts["attestation_type"]?.text
+        if let type = json["expect"]?["attestationType"]?.text, type != found {
+            return "attestation \(found ?? "none told")"
         }
         let isTrusted = [.basic, .attestationCA, .anonymizationCA].contains(
             made.attestation.verdict)

@@ -36,7 +36,8 @@ import WebAuthn
                 ? .unsupported(one.id) : .deviating(error.code)
         }
         guard registered.credentialID == hex(vector["credential_id"]),
-            registered.model.bytes == hex(vector["aaguid"])
+            let model = registered.attestation.facts["aaguid"]?.text,
+            AAGUID(text: model)?.bytes == hex(vector["aaguid"])
         else { return .deviating("another credential") }
         do {
             _ = try assert(vector, registered, framed, loose)

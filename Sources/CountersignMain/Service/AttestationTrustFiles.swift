@@ -33,7 +33,7 @@ extension Configuration {
         return AttestationTrust(
             passkeys: AttestationPolicy(
                 formats: AttestationPolicy.untrusting.formats, trust: .recorded, anchors: anchors),
-            devices: deviceAttestation(), metadataUntil: metadataUntil)
+            devices: try deviceAttestation(), metadataUntil: metadataUntil)
     }
 
     private func metadata(
@@ -57,9 +57,9 @@ extension Configuration {
         }
     }
 
-    private func deviceAttestation() -> DeviceAttestationPolicy {
+    private func deviceAttestation() throws(ConfigurationError) -> DeviceAttestationPolicy {
         DeviceAttestationPolicy(
-            android: androidAttestation(),
+            android: try androidAttestation(),
             appAttest: apple.appID.map {
                 AppAttestTrust(
                     appID: $0, environments: [apple.environment.service],
@@ -67,10 +67,12 @@ extension Configuration {
             })
     }
 
-    private func androidAttestation() -> DeviceAttestationPolicy.Android? {
-        guard let package = android.package,
-            let app = AndroidApp(packageName: package, signerDigests: android.certificates)
-        else { return nil }
+    private func androidAttestation() throws(ConfigurationError) -> DeviceAttestationPolicy.Android?
+    {
+        guard let package = android.package else { return nil }
+        guard let app = AndroidApp(packageName: package, signers: android.certificates) else {
+            throw ConfigurationError("android.package needs android.certificates")
+        }
         let age = Seconds(Int64(android.revocationListMaxAgeHours) * 3600)
         let file = android.revocationList.map { RevocationListFile($0.text) }
         return DeviceAttestationPolicy.Android(

@@ -31,8 +31,8 @@ package struct AndroidTrust: Sendable {
     }
 }
 
-/// Why an attestation proves nothing. The raw value is the stable word in evidence:
-/// the code of the domain's `AttestationFailure`.
+/// Why an attestation proves nothing. Evidence has the raw value after `android_`: the code of the domain's
+/// `AttestationFailure`.
 package enum AndroidAttestationFailure: String, Error, Hashable, Sendable, CaseIterable {
     /// No certificates, too many, or one that cannot be read.
     case malformed = "malformed"

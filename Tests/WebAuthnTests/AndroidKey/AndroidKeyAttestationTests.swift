@@ -271,9 +271,8 @@ extension AndroidRequirements {
     /// What the synthetic bank demands besides the profile.
     static var bank: AndroidRequirements {
         guard
-            let app = AndroidApp(
-                packageName: DescriptionDraft.packageName,
-                signerDigests: [Hex.encode(DescriptionDraft.signerDigest)])
+            let signer = Digest(DescriptionDraft.signerDigest),
+            let app = AndroidApp(packageName: DescriptionDraft.packageName, signers: [signer])
         else { preconditionFailure("the fixture names an app") }
         return AndroidRequirements(app: app, patchMonthMin: 202_501)
     }

@@ -55,7 +55,8 @@ extension CustomerProofVerifier: RegistrationVerifier {
                 response: offered, challenge: sha256(message).bytes, relyingParty: relyingParty,
                 policy: policy, at: at)
         } catch {
-            throw error.isOfAttestation ? .attestation(AttestationFailure(error.code)) : .proof(error)
+            throw error.isOfAttestation
+                ? .attestation(AttestationFailure(error.code)) : .proof(error)
         }
         return VerifiedRegistration(
             publicKey: made.publicKey.spki,
