@@ -41,5 +41,6 @@ extension Migration {
             "V0009_attested_credentials", PackageResources.V0009_attested_credentials_sql),
         Migration("V0010_device_requests", PackageResources.V0010_device_requests_sql),
         Migration("V0011_claims", PackageResources.V0011_claims_sql),
+        Migration("V0012_enrolment_policy", PackageResources.V0012_enrolment_policy_sql),
     ]
 }

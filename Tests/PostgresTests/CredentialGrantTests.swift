@@ -47,7 +47,7 @@ import Testing
             for (number, sql) in [
                 "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '{}', '{}', '[]')",
                 """
-                SELECT countersign.enrol_credential(NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL,
+                SELECT countersign.enrol_credential(NULL, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, '{}', '[]')
                 """,
             ].enumerated() {

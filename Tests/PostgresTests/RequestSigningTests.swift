@@ -85,6 +85,33 @@ import Testing
         }
     }
 
+    @Test func `is not loosened by naming another key of a customer who has a strict one`()
+        async throws
+    {
+        try await EnrolmentWorld.with { world in
+            let customer = try EnrolmentWorld.customer()
+            let (phone, other) = (
+                try await world.enrolled(customer), try await world.enrolled(customer)
+            )
+            let requests = world.requests(general: .logOnly)
+            let unnamed = try await world.draft(other)
+            let named = unnamed.with { $0.customerID = customer }
+            for choice in [RequestModeChoice.inherited, .logOnly] {
+                _ = try await world.setMode(choice, of: other)
+                _ = try await world.setMode(.inherited, of: phone)
+                #expect(try await requests.verify(unnamed.request([1])).isAllowed)
+                _ = try await world.setMode(.enforce, of: phone)
+                for draft in [unnamed, named] {
+                    #expect(try await !requests.verify(draft.request([1])).isAllowed)
+                }
+                let signing = try await requests.requestSigning(of: other.credential)
+                #expect(signing?.choice == choice && signing?.effective == .enforce)
+            }
+            _ = try await world.revoke(phone.credential)
+            #expect(try await requests.verify(named.request([1])).isAllowed)
+        }
+    }
+
     @Test func `is set by many at once, one after another`() async throws {
         try await EnrolmentWorld.with { world in
             let phone = try await world.enrolled(EnrolmentWorld.customer())

@@ -257,9 +257,11 @@ import WebAuthn
                 key: phone.key.publicKey.spki, at: SyntheticPhone.now, trust: phone.trust(list))
         }
         let now = SyntheticPhone.now
-        try verify(try SyntheticPhone.revocations(fetchedAt: now - Seconds(86_400)))
+        for fetchedAt in [now - Seconds(86_400), now + Seconds(300)] {
+            try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
+        }
         #expect(throws: Failure.revocationsMissing) { try verify(nil) }
-        for fetchedAt in [now - Seconds(86_401), now + Seconds(86_401)] {
+        for fetchedAt in [now - Seconds(86_401), now + Seconds(301)] {
             #expect(throws: Failure.revocationsStale) {
                 try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
             }
@@ -329,9 +331,8 @@ extension AndroidRequirements {
     /// What the synthetic bank demands besides the profile.
     static var bank: AndroidRequirements {
         guard
-            let app = AndroidApp(
-                packageName: DescriptionDraft.packageName,
-                signerDigests: [Hex.encode(DescriptionDraft.signerDigest)])
+            let signer = Digest(DescriptionDraft.signerDigest),
+            let app = AndroidApp(packageName: DescriptionDraft.packageName, signers: [signer])
         else { preconditionFailure("the fixture names an app") }
         return AndroidRequirements(app: app, patchMonthMin: 202_501)
     }

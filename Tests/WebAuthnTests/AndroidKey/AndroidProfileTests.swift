@@ -136,15 +136,22 @@ import WebAuthn
     }
 
     @Test func `reads digests as keytool prints them`() throws {
-        let hex = Hex.encode(DescriptionDraft.signerDigest)
+        let digest = try #require(Digest(DescriptionDraft.signerDigest))
+        let hex = digest.hex
         let colons = stride(from: 0, to: 64, by: 2)
             .map { String(hex.dropFirst($0).prefix(2)).uppercased() }.joined(separator: ":")
-        #expect(
-            AndroidApp(packageName: "a", signerDigests: [colons])
-                == AndroidApp(packageName: "a", signerDigests: [hex]))
-        for (name, digests) in [("", [hex]), ("a", []), ("a", ["ab"]), ("a", [hex + "0"])] {
-            #expect(AndroidApp(packageName: name, signerDigests: digests) == nil)
+        #expect(Digest(fingerprint: hex) == digest)
+        #expect(Digest(fingerprint: colons) == digest)
+        for wrong in [
+            "", ":", String(hex.dropLast()), String(hex.dropLast(2)), hex + "00", hex + ":",
+            colons + ":", ":" + colons, String(hex.dropLast()) + "g",
+            colons.prefix(1) + ":" + colons.dropFirst().drop { $0 == ":" },
+        ] {
+            #expect(Digest(fingerprint: wrong) == nil, "\(wrong)")
         }
+        #expect(AndroidApp(packageName: "a", signers: [digest]) != nil)
+        #expect(AndroidApp(packageName: "", signers: [digest]) == nil)
+        #expect(AndroidApp(packageName: "a", signers: []) == nil)
     }
 
     @Test func `in a secure element asks for both levels to be StrongBox (AK-09)`() throws {
@@ -292,7 +299,6 @@ import WebAuthn
             "0c35C": {"status": "SUSPENDED", "expires": "2030-01-01"}}}
             """
         let list = try RevocationList(json: Bytes(json.utf8), fetchedAt: SyntheticPhone.now)
-        #expect(list.count == 2)
         #expect(list.contains(serial: "c35c"))
         #expect(list.contains(serial: "6681152659205225093"))
         #expect(!list.contains(serial: "c35"))
