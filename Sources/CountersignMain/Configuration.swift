@@ -60,8 +60,8 @@ struct Configuration: Sendable {
 
     struct Android: Sendable {
         var package: String?
-        /// SHA-256 of each certificate that signs the app, in lower-case hexadecimal.
-        var certificates: [String] = []
+        /// SHA-256 of each certificate that signs the app.
+        var certificates: [Digest] = []
         var patchLevelMin = 0
         var revocationList: FilePath?
         var revocationListMaxAgeHours = 0

@@ -49,6 +49,7 @@ extension SettingParser where Value == Failpoint? {
 
 extension SettingParser where Value == FilePath? {
     static let file = SettingParser(expects: "the path of a file") { path($0) }
+    static let folder = SettingParser(expects: "the path of a folder") { path($0) }
     static let keyFile = SettingParser(
         expects: "the path of a file that others cannot read", kind: .keyFile
     ) { path($0) }
@@ -190,22 +191,19 @@ extension SettingParser where Value == [COSEAlgorithm] {
     }
 }
 
-extension SettingParser where Value == [String] {
-    /// Read in the spellings of keytool and of Google Play; kept as 64 lower-case digits.
+extension SettingParser where Value == [Digest] {
+    /// Read in the spellings of keytool and of Google Play.
     static let fingerprints = SettingParser(
         expects: "a comma list of SHA-256 fingerprints in hexadecimal, with colons or without"
     ) { text in
         guard !text.isEmpty else { return [] }
-        let prints = list(text).map { $0.replacing(":", with: "").lowercased() }
-        let areDigests = prints.allSatisfy { print in
-            print.utf8.count == 64
-                && print.utf8.allSatisfy {
-                    (0x30...0x39).contains($0) || (0x61...0x66).contains($0)
-                }
-        }
-        return areDigests ? prints : nil
+        let names = list(text)
+        let prints = names.compactMap { Digest(fingerprint: $0) }
+        return prints.count == names.count ? prints : nil
     }
+}
 
+extension SettingParser where Value == [String] {
     /// Source: WebAuthn L3 §5.8.1 (`origin`) and Android's `android:apk-key-hash:` form of it.
     static let origins = SettingParser(
         expects: "a comma list of https origins, http://localhost origins, or "

@@ -100,10 +100,11 @@ struct Setting: Sendable {
             "the origins that passkey assertions may come from"),
         Setting(
             "webauthn.algorithms", \.webauthn.algorithms, .algorithms, default: "ES256",
-            "the algorithms that a new passkey may have, the preferred first"),
+            "the algorithms that passkeys may have, the preferred first; taking one out disables those that have it"
+        ),
         Setting(
-            "webauthn.attestation_anchors", \.webauthn.attestationAnchors, .file,
-            "a folder of PEM certificates that passkeys' attestations may lead to: FORMAT/*.pem, or "
+            "webauthn.attestation_anchors", \.webauthn.attestationAnchors, .folder,
+            "PEM certificates that passkeys' attestations may lead to: FORMAT/*.pem, or "
                 + "FORMAT/AAGUID/*.pem for one model; read at start"),
         Setting(
             "webauthn.metadata", \.webauthn.metadata, .file,
@@ -123,7 +124,8 @@ struct Setting: Sendable {
             "the oldest security patch level (YYYYMM) of a system whose key is taken as attested"),
         Setting(
             "android.revocation_list", \.android.revocationList, .file,
-            "Google's list of revoked attestation certificates, JSON; read anew at each enrolment"),
+            "Google's list of revoked attestation certificates, JSON; looked at before each enrolment"
+        ),
         Setting(
             "android.revocation_list_max_age_hours", \.android.revocationListMaxAgeHours,
             .integer(1...2160), default: "168",

@@ -9,7 +9,7 @@ extension Setting {
         return header
             + all.map { setting in
                 let what = setting.what + (setting.kind.note.map { "; " + $0 } ?? "")
-                let fallback = setting.fallback.map { "`\($0)`" } ?? "none"
+                let fallback = setting.fallback.flatMap { $0.isEmpty ? nil : "`\($0)`" } ?? "none"
                 return "| `\(setting.name)` | `\(setting.flag)` | `\(setting.environmentName)` "
                     + "| \(setting.expects) | \(fallback) | \(what) |\n"
             }.joined()

@@ -39,6 +39,10 @@ enum LogEvent: String, CaseIterable, Sendable {
     case deliveryRetried = "delivery.retried"
     case deliveryUnknown = "delivery.unknown"
     case sweepFailed = "sweep.failed"
+    /// The metadata of authenticators is due for its next edition: no passkey meets a profile by it.
+    case metadataLapsed = "metadata.lapsed"
+    /// Google's list of revocations is missing or too old: no attested Android key is enrolled.
+    case revocationsLapsed = "revocations.lapsed"
 
     /// How soon a person should look.
     enum Level: String, Sendable { case info, warning, alarm }
@@ -47,7 +51,7 @@ enum LogEvent: String, CaseIterable, Sendable {
         switch self {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
-            .deliveryRetried, .sweepFailed:
+            .deliveryRetried, .sweepFailed, .metadataLapsed, .revocationsLapsed:
             .warning
         case .deliveryUnknown: .alarm
         }

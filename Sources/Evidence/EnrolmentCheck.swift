@@ -15,8 +15,8 @@ extension JSON {
 extension EvidenceVerifier {
     /// Checks again that whoever enrolled a key possessed it.
     ///
-    /// A device key signed the enrolment message. A passkey was made for its SHA-256; attestation
-    /// `none` holds no signature, so that is all there is to check.
+    /// A device key signed the enrolment message. A passkey was made for its SHA-256, which is all that is
+    /// checked: what a maker's attestation says was judged when the key was enrolled, and is not here.
     ///
     /// - Throws: ``EvidenceFault``.
     func verifyPossession(_ body: JSON) throws(EvidenceFault) -> Finding {

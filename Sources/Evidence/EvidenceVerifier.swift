@@ -16,6 +16,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
     case notEnrolled = "the signing key was not enrolled before"
+    case keyTraits = "the decision took the signing key for another than was enrolled"
     case document = "the document is not the one that was signed"
     case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"

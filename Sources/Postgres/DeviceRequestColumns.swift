@@ -18,22 +18,11 @@ extension ClaimedCredential {
         self.init(
             registered: registered,
             customerID: try word("customer_id", row) { try? CustomerID($0) },
-            standing: try word("credential_status", row, Standing.init(status:)),
+            status: try word("credential_status", row, RecordedCredential.Status.init),
             choice: try word("signing_mode", row, RequestModeChoice.init),
             earlier: try AcceptedRequest(loaded: row),
             replaysRecorded: try row["replays_recorded"], customer: try CustomerVersion(row),
             head: head)
-    }
-}
-
-extension ClaimedCredential.Standing {
-    /// Whatever is neither active nor revoked may not sign now.
-    fileprivate init?(status: String) {
-        switch status {
-        case "active": self = .active
-        case "revoked": self = .revoked
-        default: self = .suspended
-        }
     }
 }
 

@@ -41,6 +41,7 @@ extension Migration {
             "V0009_attested_credentials", PackageResources.V0009_attested_credentials_sql),
         Migration("V0010_device_requests", PackageResources.V0010_device_requests_sql),
         Migration("V0011_claims", PackageResources.V0011_claims_sql),
+        Migration("V0012_enrolment_policy", PackageResources.V0012_enrolment_policy_sql),
         Migration("V0013_rules", PackageResources.V0013_rules_sql),
         Migration("V0014_people_and_acts", PackageResources.V0014_people_and_acts_sql),
         Migration("V0015_events_recovery", PackageResources.V0015_events_recovery_sql),

@@ -10,7 +10,8 @@ extension PostgresCredentialStore {
             .enrolCredential,
             [
                 .id(context.customer.subject), .int64(context.customer.version),
-                .id(context.enrolment.id), .bytes(context.enrolment.message),
+                .int(context.policy.version), .id(context.enrolment.id),
+                .bytes(context.enrolment.message),
             ] + credential.vouching.parameters + [
                 .json(credential.columns.encoded), .json(evidence),
             ])
@@ -88,7 +89,7 @@ extension PostgresCredentialStore {
 }
 
 extension Vouching {
-    /// The parameters $5 to $12 of `enrol_credential`.
+    /// The parameters $6 to $13 of `enrol_credential`.
     fileprivate var parameters: [Parameter] {
         switch self {
         case .nobody: [Parameter](repeating: .null, count: 8)

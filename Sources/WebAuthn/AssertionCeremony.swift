@@ -26,8 +26,6 @@ package enum SignCount: Hashable, Sendable {
 package struct VerifiedPasskeyAssertion: Hashable, Sendable {
     /// To be stored when the whole decision commits, not before.
     package let signCount: UInt32
-    /// What the count told; never ``SignCount/regressed``, which is refused.
-    package let signCountOutcome: SignCount
     /// Whether the passkey may be copied to other devices.
     package let backupEligible: Bool
     /// Whether it is copied now; this may change with every assertion, and a change is an event.
@@ -102,11 +100,11 @@ package enum AssertionCeremony {
         // 22: the count goes up, unless the authenticator keeps none. Stricter than the spec, which
         // leaves it to the relying party: a copied authenticator is refused, and so is a synced passkey
         // that counts and falls back, since then somebody else has signed meanwhile.
-        let outcome = SignCount(from: credential.signCount, to: data.signCount)
-        guard outcome != .regressed else { throw .signCountRegression }
+        guard SignCount(from: credential.signCount, to: data.signCount) != .regressed else {
+            throw .signCountRegression
+        }
         let verified = VerifiedPasskeyAssertion(
-            signCount: data.signCount, signCountOutcome: outcome,
-            backupEligible: credential.backupEligible,
+            signCount: data.signCount, backupEligible: credential.backupEligible,
             backupState: data.flags.contains(.backupState),
             userVerified: data.flags.contains(.userVerified))
         return Examined(verified: verified, clientData: clientData, data: data)

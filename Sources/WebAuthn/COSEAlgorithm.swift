@@ -33,8 +33,3 @@ package enum COSEAlgorithm: Int64, Hashable, Sendable, CaseIterable {
         }
     }
 }
-
-extension Set<COSEAlgorithm> {
-    /// In the order in which a client shall choose among them: the declaration's, the best first.
-    var ranked: [COSEAlgorithm] { COSEAlgorithm.allCases.filter(contains) }
-}

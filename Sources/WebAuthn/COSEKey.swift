@@ -30,7 +30,7 @@ struct COSEKey {
     /// curve, an RSA modulus of 2048 bits or more (WX-02).
     ///
     /// The algorithm is looked at first, so that a key of another kind is "not allowed", not "invalid".
-    init(_ value: CBOR, allowing algorithms: Set<COSEAlgorithm>) throws(VerificationFailure) {
+    init(_ value: CBOR, allowing algorithms: [COSEAlgorithm]) throws(VerificationFailure) {
         guard case .map = value, let number = value[Label.algorithm]?.integer else {
             throw .coseKeyInvalid
         }

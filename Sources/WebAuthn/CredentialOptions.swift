@@ -60,7 +60,7 @@ package struct CreationOptions: Sendable {
             ],
             "challenge": .string(Base64.encodeURL(challenge)),
             "pubKeyCredParams": .array(
-                policy.algorithms.ranked.map {
+                policy.algorithms.map {
                     ["type": "public-key", "alg": .integer($0.rawValue)]
                 }),
             "timeout": .integer(timeout.count * 1000),

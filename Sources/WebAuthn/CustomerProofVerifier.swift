@@ -18,11 +18,11 @@ package struct CustomerProofVerifier: AssertionVerifier {
     /// - Parameters:
     ///   - relyingParty: For whom this installation's passkeys are made.
     ///   - payments: Where browsers confirm payments; `nil` when none may.
-    ///   - algorithms: Those that its passkeys may have.
+    ///   - algorithms: Those that its passkeys may have, the preferred first.
     ///   - attestation: Which statements they may come with, and whom to believe about them.
     ///   - devices: The same for device keys.
     package init(
-        relyingParty: RelyingParty, payments: PaymentParty?, algorithms: Set<COSEAlgorithm>,
+        relyingParty: RelyingParty, payments: PaymentParty?, algorithms: [COSEAlgorithm],
         attestation: AttestationPolicy, devices: DeviceAttestationPolicy
     ) {
         self.relyingParty = relyingParty
@@ -80,7 +80,10 @@ package struct CustomerProofVerifier: AssertionVerifier {
             case .appIDMismatch: throw .appAttestAppMismatch
             case .signatureInvalid: throw .appAttestSignatureInvalid
             case .counterRegression: throw .appAttestCounterRegression
-            default: throw .appAttestMalformed
+            case .cborMalformed, .format, .malformed, .certificateInvalid, .chainBroken,
+                .rootUntrusted, .certificateExpired, .nonceMismatch, .keyIDMismatch,
+                .counterNotZero, .environment, .keyMismatch:
+                throw .appAttestMalformed
             }
         }
     }

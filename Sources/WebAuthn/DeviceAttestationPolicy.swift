@@ -8,14 +8,20 @@ package struct DeviceAttestationPolicy: Sendable {
     package struct Android: Sendable {
         /// Which app and which patch level the profiles ask for.
         package let requirements: AndroidRequirements
-        /// Read at each use, so that a list of revocations that was fetched meanwhile counts.
+        /// Asked at each use, so that a list of revocations that was fetched meanwhile counts. Reads no
+        /// file.
         package let trust: @Sendable () -> AndroidTrust
+        /// Makes ``trust`` tell what is true now; called before a key is judged.
+        package let refresh: @Sendable () async -> Void
 
+        /// Takes every part; none has a default.
         package init(
-            requirements: AndroidRequirements, trust: @escaping @Sendable () -> AndroidTrust
+            requirements: AndroidRequirements, trust: @escaping @Sendable () -> AndroidTrust,
+            refresh: @escaping @Sendable () async -> Void
         ) {
             self.requirements = requirements
             self.trust = trust
+            self.refresh = refresh
         }
     }
 
@@ -84,7 +90,6 @@ extension DeviceAttestationPolicy.Android {
     ) throws(AttestationFailure) -> Attestation {
         let believed: AndroidKeyAttestation
         do throws(AndroidAttestationFailure) {
-            // Before the list of revocations is read, which is the costly part.
             let chain = try AndroidKeyAttestation.parse(offered.certificates)
             believed = try AndroidKeyAttestation.verify(
                 chain: chain, challenge: sha256(message).bytes, key: key.spki, at: at,

@@ -15,10 +15,6 @@ package struct RegisteredPasskey: Hashable, Sendable {
     package let backupState: Bool
     /// Whether the authenticator verified the user.
     package let userVerified: Bool
-    /// The authenticator's model as it said; believe it only with an attestation.
-    package let model: AAGUID
-    /// What the statement would prove under a trusted anchor, whether there is one or not.
-    package let attestationType: AttestationVerdict
     /// What was believed, with the attestation object as it came: kept as evidence, and to be judged
     /// again when trust in a model changes.
     package let attestation: Attestation
@@ -81,7 +77,7 @@ package enum RegistrationCeremony {
             credentialID: credential.id, publicKey: key.publicKey, signCount: data.signCount,
             backupEligible: data.flags.contains(.backupEligible),
             backupState: data.flags.contains(.backupState),
-            userVerified: data.flags.contains(.userVerified), model: credential.model,
-            attestationType: proof.type, attestation: attestation, transports: response.transports)
+            userVerified: data.flags.contains(.userVerified), attestation: attestation,
+            transports: response.transports)
     }
 }

@@ -61,15 +61,10 @@ package struct RelyingParty: Hashable, Sendable {
 
     /// The origin of the Android apps that are signed with a certificate (WX-09).
     ///
-    /// - Parameter fingerprint: The SHA-256 of the certificate in hexadecimal, as `keytool` and the Play
-    ///   console show it: in either case, with or without colons.
-    /// - Returns: `android:apk-key-hash:` and the hash in base64url; `nil` for anything else.
-    package static func androidOrigin(fingerprint: String) -> String? {
-        let pairs = fingerprint.split(separator: ":", omittingEmptySubsequences: false)
-        guard pairs.count == 1 || pairs.allSatisfy({ $0.utf8.count == 2 }),
-            let hash = Hex.decode(pairs.joined()), hash.count == 32
-        else { return nil }
-        return "android:apk-key-hash:" + Base64.encodeURL(hash)
+    /// - Parameter fingerprint: The SHA-256 of the certificate.
+    /// - Returns: `android:apk-key-hash:` and the hash in base64url.
+    package static func androidOrigin(fingerprint: Digest) -> String {
+        "android:apk-key-hash:" + Base64.encodeURL(fingerprint.bytes)
     }
 
     /// The SHA-256 of the ID, which the authenticator signs.

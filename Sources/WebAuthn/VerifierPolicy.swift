@@ -18,9 +18,10 @@ package struct VerifierPolicy: Hashable, Sendable {
     package let userPresence: Requirement
     /// Whether the authenticator must have verified the user.
     package let userVerification: Requirement
-    /// The algorithms that a credential may have, when it is made and whenever it signs: an algorithm that
-    /// is taken out of the policy is of no use any more. Stricter than WebAuthn, which asks only once.
-    package let algorithms: Set<COSEAlgorithm>
+    /// The algorithms that a credential may have, the preferred first, when it is made and whenever it
+    /// signs: an algorithm that is taken out of the policy is of no use any more. Stricter than WebAuthn,
+    /// which asks only once.
+    package let algorithms: [COSEAlgorithm]
     /// The statements that a new credential may come with, and whom to believe about them.
     package let attestation: AttestationPolicy
     /// Whether an assertion may repeat the credential's data.
@@ -28,7 +29,7 @@ package struct VerifierPolicy: Hashable, Sendable {
 
     /// Takes every demand; none has a default.
     package init(
-        userPresence: Requirement, userVerification: Requirement, algorithms: Set<COSEAlgorithm>,
+        userPresence: Requirement, userVerification: Requirement, algorithms: [COSEAlgorithm],
         attestation: AttestationPolicy, attestedDataInAssertion: AttestedDataInAssertion
     ) {
         self.userPresence = userPresence
@@ -46,7 +47,7 @@ package struct VerifierPolicy: Hashable, Sendable {
     ///
     /// No configuration reaches these two. Source: PSD2 RTS Art. 4(1), NIST SP 800-63B-4 App. B (D-07).
     package static func service(
-        algorithms: Set<COSEAlgorithm>, attestation: AttestationPolicy
+        algorithms: [COSEAlgorithm], attestation: AttestationPolicy
     ) -> VerifierPolicy {
         VerifierPolicy(
             userPresence: .required, userVerification: .required, algorithms: algorithms,

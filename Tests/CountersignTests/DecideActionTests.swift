@@ -141,6 +141,26 @@ import Testing
         #expect(reasons == [.credentialUnknown, .credentialUnknown, .credentialUnknown])
     }
 
+    /// Else a record that was damaged would lock its customer out, and end the key.
+    @Test func `counts nothing against the customer whose key's record is damaged`() async throws {
+        let asked = try bank.ask(try Fixtures.transfer())
+        let damaged = RegisteredCredential(
+            id: bank.phone.deviceKeyID, kind: .deviceKey, isActive: true,
+            stored: .deviceKey(
+                StoredDeviceKey(
+                    id: bank.phone.deviceKeyID, key: [], signatureFormat: .der, appAttest: nil)),
+            publicKey: [], createdAt: Fixtures.at - Seconds(1), profiles: [], backupState: false,
+            failures: 99, openQuestions: .none, evidenceID: Fixtures.id(30))
+        bank.store.change { $0.credentials = [damaged] }
+        for decision in [SignedDecision.approve, .reject] {
+            let command = try bank.command(decision, asked)
+            await #expect(throws: StoreFailure.internalFailure(code: "stored_key_invalid")) {
+                try await bank.decide(command)
+            }
+        }
+        #expect(bank.store.now.rulings.isEmpty && bank.store.now.failures == 0)
+    }
+
     @Test func `believes no credential that was enrolled after the question was asked`()
         async throws
     {

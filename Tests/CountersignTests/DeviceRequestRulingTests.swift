@@ -63,11 +63,11 @@ import Testing
         #expect(refusal(other) == .credentialOfAnother)
         let own = world.draft.with { $0.customerID = world.customer }
         #expect(refusal(own) == nil)
-        for (standing, expected) in [
-            (ClaimedCredential.Standing.revoked, DeviceRequestRefusal.credentialRevoked),
+        for (status, expected) in [
+            (RecordedCredential.Status.revoked, DeviceRequestRefusal.credentialRevoked),
             (.suspended, .credentialSuspended),
         ] {
-            let context = world.context(claimed: world.claimed(standing: standing))
+            let context = world.context(claimed: world.claimed(status: status))
             #expect(refusal(world.draft, context) == expected)
         }
         let passkey = world.context(claimed: world.claimed(kind: .passkey))
@@ -116,7 +116,7 @@ import Testing
 
     /// Each case is wrong in two ways; the one that comes first in ``DeviceRequestRefusal`` is told.
     @Test func `tells the first of two reasons`() throws {
-        let gone = world.context(claimed: world.claimed(standing: .revoked))
+        let gone = world.context(claimed: world.claimed(status: .revoked))
         let late = world.draft.with { $0.timestamp += 400 }
         #expect(refusal(late.with { $0.nonce = "x" }) == .nonceMalformed)
         #expect(refusal(late.with { $0.target = "" }) == .targetMalformed)
@@ -154,8 +154,8 @@ import Testing
     @Test func `is not loosened by naming a looser credential of another, or a dead one`() throws {
         let loose = world.claimed(choice: .logOnly)
         #expect(mode(loose, customer: try CustomerID("c-2")) == .enforce)
-        for standing in [ClaimedCredential.Standing.revoked, .suspended] {
-            #expect(mode(world.claimed(standing: standing, choice: .logOnly)) == .enforce)
+        for status in [RecordedCredential.Status.revoked, .suspended] {
+            #expect(mode(world.claimed(status: status, choice: .logOnly)) == .enforce)
         }
     }
 
@@ -163,8 +163,21 @@ import Testing
         let none = mode(
             nil, general: .logOnly, customer: world.customer, customerEnforces: true)
         #expect(none == .enforce)
-        let dead = world.claimed(standing: .revoked, choice: .enforce)
+        let dead = world.claimed(status: .revoked, choice: .enforce)
         #expect(mode(dead, general: .logOnly) == .enforce)
+    }
+
+    /// One key of the customer enforces, and the request names another one.
+    @Test func `is not loosened by naming another key of a customer who enforces`() {
+        for named in [
+            world.claimed(kind: .passkey), world.claimed(), world.claimed(choice: .logOnly),
+        ] {
+            for customer in [nil, world.customer] {
+                let mode = mode(
+                    named, general: .logOnly, customer: customer, customerEnforces: true)
+                #expect(mode == .enforce)
+            }
+        }
     }
 
     @Test func `allows what is refused only when nothing is enforced`() {

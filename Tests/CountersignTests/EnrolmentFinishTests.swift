@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import TestSupport
 import Testing
 
@@ -19,6 +20,17 @@ import Testing
         }
         #expect(vouching.credential.id == FinishCase.voucherID)
         #expect(store.now.spent.isEmpty)
+    }
+
+    /// What is decided may be decided again, so what it is decided by is read before.
+    @Test func `brings the verifier up to date once, however many races are lost`() async throws {
+        let finish = FinishCase()
+        let store = try finish.store {
+            $0.enrolments = [.success(.lostRace), .success(.lostRace), .success(.enrolled)]
+        }
+        #expect(try await finish.finish(store).credential != nil)
+        #expect(store.now.loads == 3)
+        #expect(finish.prepared.withLock { $0 } == 1)
     }
 
     /// Each step adds one thing that is wrong and is looked at before all that is wrong already.
@@ -51,6 +63,18 @@ import Testing
         #expect(refusal == expected, sourceLocation: sourceLocation)
         #expect(store.now.spent.count == (spends ? 1 : 0), sourceLocation: sourceLocation)
         #expect(store.now.enrolled.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    /// Else a record that was damaged would lock its customer out, and end the key.
+    @Test func `with the answer of a key whose record is damaged`() async throws {
+        var finish = FinishCase()
+        finish.answer = TrustingVerifier.damaged
+        finish.voucherFailures = RegisteredCredential.failuresMax - 1
+        let store = try finish.store()
+        await #expect(throws: StoreFailure.internalFailure(code: "stored_key_invalid")) {
+            try await finish.finish(store)
+        }
+        #expect(store.now.spent.isEmpty && store.now.enrolled.isEmpty)
     }
 
     @Test func `of nobody's enrolment`() async throws {

@@ -115,12 +115,19 @@ final class ScriptedCredentialStore: CredentialStore, @unchecked Sendable {
 /// Believes every proof whose signature is ``good``.
 struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
     static let good: Bytes = [1]
+    /// The signature that it cannot check.
+    static let damaged: Bytes = [0xDA]
     /// What it makes of every key's attestation.
     var attestation = Attestation.absent
+    /// How often it was brought up to date.
+    let prepared: Locked<Int>
+
+    func prepare(for offered: OfferedCredential) async { prepared.withLock { $0 += 1 } }
 
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {
+        if case .deviceKey(_, Self.damaged, _) = assertion { throw .storedKeyInvalid }
         guard case .deviceKey(_, Self.good, _) = assertion else { throw .signatureInvalid }
         return .deviceKey()
     }
@@ -129,7 +136,7 @@ struct TrustingVerifier: AssertionVerifier, RegistrationVerifier {
         _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
         guard case .deviceKey(let offered) = offered else {
-            throw .proof(.attestationFormatUnsupported)
+            throw .attestation(AttestationFailure("fmt_unsupported"))
         }
         guard let key = Hex.decode(offered.publicKey) else {
             throw .keyForm(InvalidValue("public_key_malformed", "It is no key."))
@@ -174,6 +181,8 @@ struct FinishCase {
     var attestation = Attestation.absent
     var voucherFailures = 0
     var voucherProfiles: [AttestationProfile] = []
+    /// How often the verifier was brought up to date.
+    let prepared = Locked(0)
 
     func context() throws -> EnrolmentContext {
         let customer = try CustomerID("c-1001")
@@ -234,8 +243,9 @@ struct FinishCase {
         let claims = claims
         let reader: IdentityTokenReader = { _ in claims }
         return EnrolCredential(
-            store: store, verifier: TrustingVerifier(attestation: attestation), issuer: .fixture,
-            sha256: .openSSL,
+            store: store,
+            verifier: TrustingVerifier(attestation: attestation, prepared: prepared),
+            issuer: .fixture, sha256: .openSSL,
             identityToken: identityIsConfigured ? reader : nil,
             firstEnrolment: firstEnrolment)
     }

@@ -100,6 +100,35 @@ import Testing
     }
 }
 
+/// For those who have nothing but a message and its proof.
+@Suite struct `A message whose payment a browser showed` {
+    private func isConfirmed(
+        _ content: ActionContent, _ decision: SignedDecision = .approve,
+        _ changes: [String: JSON?] = [:]
+    ) throws -> Bool {
+        let message = try Fixtures.message(content, decision: decision)
+        guard case .payment(let payment) = try TestBank().phone.confirm(message.bytes),
+            let shown = SignedJSON.decodeClientData(payment.passkey.clientDataJSON)
+        else { throw InvalidValue("payment", "The fixture is no payment.") }
+        return message.isConfirmed(
+            byPayment: changes.reduce(shown) { $0.setting($1.key, to: $1.value) })
+    }
+
+    @Test func `is confirmed as the approval of that transfer`() throws {
+        let transfer = try Fixtures.transfer()
+        #expect(try isConfirmed(transfer))
+        #expect(try !isConfirmed(transfer, .reject))
+        #expect(try !isConfirmed(transfer, .approve, ["payment.total.value": "12.00"]))
+        #expect(try !isConfirmed(transfer, .approve, ["payment.rpId": "other.example"]))
+    }
+
+    @Test func `is confirmed by no client data of another type`() throws {
+        for type in ["webauthn.get", "payment.GET", nil] as [JSON?] {
+            #expect(try !isConfirmed(Fixtures.transfer(), .approve, ["type": type]))
+        }
+    }
+}
+
 @Suite struct `What a page is offered for a payment` {
     private func offered(
         _ content: ActionContent, passkeys: [Bytes] = [[1]], policy: Policy? = nil

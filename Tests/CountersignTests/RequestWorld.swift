@@ -51,12 +51,12 @@ struct RequestWorld {
     }
 
     func claimed(
-        kind: CredentialKind = .deviceKey, standing: ClaimedCredential.Standing = .active,
+        kind: CredentialKind = .deviceKey, status: RecordedCredential.Status = .active,
         choice: RequestModeChoice = .inherited, earlier: AcceptedRequest? = nil, replays: Int = 0
     ) -> ClaimedCredential {
         ClaimedCredential(
-            registered: phone.registered(kind, isActive: standing == .active),
-            customerID: customer, standing: standing, choice: choice, earlier: earlier,
+            registered: phone.registered(kind, isActive: status == .active),
+            customerID: customer, status: status, choice: choice, earlier: earlier,
             replaysRecorded: replays,
             customer: CustomerVersion(subject: Fixtures.id(10), version: 1, wrappedKey: []),
             head: ChainHead(length: 1, leafHash: nil))

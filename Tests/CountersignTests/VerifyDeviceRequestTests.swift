@@ -61,6 +61,14 @@ import Testing
         #expect(await store.replays == 1)
     }
 
+    @Test func `one that lost to something else is recorded in the next round`() async throws {
+        let used = world.context(claimed: world.claimed(earlier: world.earlier()))
+        let store = ScriptedRequestStore([used], records: [false, true])
+        let answer = try await service(store).verify(world.signed(world.draft))
+        #expect(answer.refusal == .nonceUsed)
+        #expect(await store.replays == 2)
+    }
+
     /// The answer to the commit is lost; what is read behind the barrier says that it was done.
     @Test func `a lost answer is found again and is no replay`() async throws {
         let random = Bytes(repeating: 7, count: 10)
@@ -97,6 +105,16 @@ import Testing
         #expect(answer.refusal == .nonceMalformed)
         #expect(await store.lookups.map(\.nonce) == [nil])
         #expect(await store.lookups.map(\.credential) == [world.credential])
+    }
+
+    /// Else a thief could name one whose mode is loose beside the customer's.
+    @Test func `looks up no credential when two are named`() async throws {
+        let store = ScriptedRequestStore([world.context(claimed: nil)])
+        var fields = world.signed(world.draft).fields
+        fields.append(.deviceID, [(Fixtures.id(1) as ID<Credential>).text])
+        let answer = try await service(store).verify(world.draft.request(fields))
+        #expect(answer.verdict == .refused(.headerDuplicate, named: nil))
+        #expect(await store.lookups.map(\.credential) == [nil])
     }
 }
 

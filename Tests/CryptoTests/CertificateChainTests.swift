@@ -124,6 +124,24 @@ private func refusal(
             refusal(silent.sent, .standard(anchors: [silent.root.certificate])) == .broken)
     }
 
+    /// What the leaf says of its issuer lets OpenSSL pass over a certificate that may not issue.
+    @Test func `is broken by a certificate that OpenSSL's own path leaves out`() throws {
+        let world = try World()
+        let intermediate = world.intermediate
+        var draft = TestCertificate(
+            subject: intermediate.subject, issuer: intermediate.subject,
+            spki: intermediate.key.publicKey.spki)
+        draft.serial = 77
+        draft.extensions = [TestCertificate.noAuthority]
+        let between = try Certificate(der: try draft.signed(by: intermediate.key))
+        let leaf = try intermediate.certify(world.leaf.spki) {
+            $0.extensions = [TestCertificate.issuerSerial(0x0ABC)]
+        }
+        let rules = ChainRules.standard(anchors: [world.root.certificate])
+        #expect(refusal([leaf, intermediate.certificate], rules) == nil)
+        #expect(refusal([leaf, between, intermediate.certificate], rules) == .broken)
+    }
+
     @Test func `may have a leaf of any certified key where the caller says so`() throws {
         let digitalSignature = TestCertificate.ext(
             "2.5.29.15", critical: true, DER.element([3], [7, 0x80]))
@@ -317,6 +335,10 @@ private func refusal(
             $0.issuer = TestCertificate.name("Other")
         }
         #expect(!renamed.isEdition(of: root.certificate))
+        // Nor one whose issuer is said to be another.
+        let misnamed = try edition(of: root) { $0.issuer = TestCertificate.name("Other") }
+        #expect(!misnamed.isEdition(of: root.certificate))
+        #expect(!misnamed.isIssued(by: root.certificate))
         #expect(refusal([renamed], .standard(anchors: [root.certificate])) == .untrusted)
     }
 }

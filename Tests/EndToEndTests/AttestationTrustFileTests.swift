@@ -16,7 +16,8 @@ import Testing
         change(&configuration)
         let party = try RelyingParty(
             id: Fixtures.audience, name: "Bank", origins: [Fixtures.origin], framing: .refused)
-        return try configuration.makeProofVerifier(party, payments: nil)
+        return configuration.makeProofVerifier(
+            party, payments: nil, trust: try configuration.attestationTrust())
     }
 
     /// What the refusal says; `nil` when there was none.
@@ -126,13 +127,13 @@ import Testing
     }
 
     /// AK-06: the list is as old as the file, and a file that is no list is no list.
-    @Test func `are read again each time for what Google revoked`() throws {
+    @Test func `are read again before a key is judged, for what Google revoked`() async throws {
         let file = try TemporaryFile("no list")
         defer { file.delete() }
         let android = try #require(
             try verifier {
                 $0.android.package = "com.example.bank"
-                $0.android.certificates = [String(repeating: "ab", count: 32)]
+                $0.android.certificates = [Fixtures.sha256([])]
                 $0.android.patchLevelMin = 202_501
                 $0.android.revocationList = FilePath(text: file.path)
                 $0.android.revocationListMaxAgeHours = 48
@@ -142,21 +143,49 @@ import Testing
         #expect(android.trust().roots == GoogleAttestationRoots.certificates)
         #expect(android.trust().revocationsAgeMax == Seconds(48 * 3600))
         #expect(android.trust().revocations == nil)
-        let list: JSON = ["entries": ["abc": ["status": "REVOKED"]]]
-        try Data(list.encoded).write(to: URL(filePath: file.path))
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: 1_750_000_000)],
-            ofItemAtPath: file.path)
+        try revoke("abc", in: file.path)
+        // To judge is to read no file.
+        #expect(android.trust().revocations == nil)
+        await android.refresh()
         let revocations = try #require(android.trust().revocations)
         #expect(revocations.contains(serial: "abc"))
         #expect(revocations.fetchedAt == Instant(milliseconds: 1_750_000_000_000))
+        // The same file is not read twice, and another one is, by its date or its length.
+        try revoke("abd", in: file.path)
+        await android.refresh()
+        #expect(android.trust().revocations?.contains(serial: "abc") == true)
+        try revoke("abd", in: file.path, at: 1_750_000_001)
+        await android.refresh()
+        #expect(android.trust().revocations?.contains(serial: "abc") == false)
+        try revoke("abcd", in: file.path, at: 1_750_000_001)
+        await android.refresh()
+        #expect(android.trust().revocations?.contains(serial: "abcd") == true)
+        try FileManager.default.removeItem(atPath: file.path)
+        await android.refresh()
+        #expect(android.trust().revocations == nil)
+    }
+
+    private func revoke(
+        _ serial: String, in path: String, at seconds: TimeInterval = 1_750_000_000
+    ) throws {
+        let list: JSON = .object([
+            .init("entries", .object([.init(serial, ["status": "REVOKED"])]))
+        ])
+        try Data(list.encoded).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: path)
+    }
+
+    @Test func `are not left out silently for an app without its certificates`() throws {
+        let message = try refusal { $0.android.package = "com.example.bank" }
+        #expect(message == "android.package needs android.certificates")
     }
 
     @Test func `leave Android's list of revocations missing when none is named`() throws {
         let android = try #require(
             try verifier {
                 $0.android.package = "com.example.bank"
-                $0.android.certificates = [String(repeating: "ab", count: 32)]
+                $0.android.certificates = [Fixtures.sha256([])]
             }.devices.android)
         #expect(android.trust().revocations == nil)
         #expect(android.requirements.patchMonthMin == nil)

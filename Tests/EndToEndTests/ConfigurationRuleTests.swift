@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Testing
 
 @testable import CountersignMain
@@ -50,7 +51,7 @@ import Testing
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),
-        (change { $0.android.certificates = ["ab"] }, "android.package"),
+        (change { $0.android.certificates = [sha256([])] }, "android.package"),
         (change { $0.android.revocationList = FilePath(text: "l") }, "android.package"),
         (change { $0.webauthn.metadata = FilePath(text: "blob") }, "webauthn.metadata_root"),
     ])
@@ -71,10 +72,12 @@ import Testing
         }
     }
 
-    @Test func `take the app's passkeys by the certificate that signs it`() {
+    @Test func `take the app's passkeys by the certificate that signs it`() throws {
         var configuration = Configuration()
         configuration.rp.origins = ["https://bank.example"]
-        configuration.android.certificates = [String(repeating: "00", count: 32)]
+        configuration.android.certificates = try [
+            #require(Digest(Bytes(repeating: 0, count: 32)))
+        ]
         let app = "android:apk-key-hash:" + String(repeating: "A", count: 43)
         #expect(configuration.passkeyOrigins == ["https://bank.example", app])
         // Whoever wrote it among the origins too gets it once.

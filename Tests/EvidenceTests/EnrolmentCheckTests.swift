@@ -16,11 +16,13 @@ import Testing
 
     private func enrolment(
         signedBy signer: P256PrivateKey, message: String = "enrol", format: String? = nil,
-        isRaw: Bool = false
+        isRaw: Bool = false, profiles: JSON = [], isBackupEligible: Bool = false
     ) throws -> EvidenceDraft {
         EvidenceDraft(
             .credentialEnrolled, credential: credential, outcome: "active",
             body: [
+                "attestation": ["profiles": profiles],
+                "backup_eligible": .bool(isBackupEligible),
                 "public_key": .string(Base64.encodeURL(key.publicKey.spki)),
                 "signature_format": .optional(format),
                 "message": .string(Base64.encodeURL(Bytes(message.utf8))),
@@ -78,6 +80,67 @@ import Testing
         var audit = EvidenceAudit(verifier: log.verifier)
         _ = try audit.check(records[0])
         #expect(throws: EvidenceFault.notEnrolled) { try audit.check(records[1]) }
+    }
+
+    /// What a decision says of its key, beside the signature.
+    private func fault(
+        of changes: [(String, JSON?)], enrolledWith profiles: JSON = ["app-attest", "fido-trusted"]
+    ) throws -> EvidenceFault? {
+        let decision = try approval(by: key)
+        let body = changes.reduce(decision.body.setting("policy", to: ["inputs": [:]])) {
+            $0.setting($1.0, to: $1.1)
+        }
+        let records = try log.record([
+            enrolment(signedBy: key, profiles: profiles, isBackupEligible: true),
+            decision.with(body: body),
+        ])
+        var audit = EvidenceAudit(verifier: log.verifier)
+        _ = try audit.check(records[0])
+        do throws(EvidenceFault) {
+            _ = try audit.check(records[1])
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `a decision counts only with the profiles that the key was enrolled with`() throws {
+        let (inside, beside) = ("policy.inputs.credential_profiles", "profiles")
+        for name in [inside, beside] {
+            for same in [
+                ["app-attest", "fido-trusted"], ["fido-trusted", "app-attest"],
+                "app-attest,fido-trusted",
+            ] as [JSON] {
+                #expect(try fault(of: [(name, same)]) == nil)
+            }
+            for other in [
+                ["app-attest"], "app-attest", [], "", .null, .integer(1), [.integer(1)],
+                .bool(true),
+                ["app-attest", "fido-trusted", "android-biometric"],
+                "app-attest,fido-trusted,android-biometric",
+            ] as [JSON] {
+                #expect(try fault(of: [(name, other)]) == .keyTraits, "\(name) \(other)")
+            }
+            for added in [["android-biometric"], "android-biometric"] as [JSON] {
+                #expect(try fault(of: [(name, added)], enrolledWith: []) == .keyTraits)
+            }
+            for none in [[], ""] as [JSON] {
+                #expect(try fault(of: [(name, none)], enrolledWith: []) == nil)
+            }
+        }
+    }
+
+    @Test func `a decision counts only with a key that may be copied as it was enrolled`() throws {
+        let name = "policy.inputs.credential_backup_eligible"
+        for same in [.bool(true), "true"] as [JSON] {
+            #expect(try fault(of: [(name, same)]) == nil)
+        }
+        for other in [.bool(false), "false", .null, "yes", .integer(1)] as [JSON] {
+            #expect(try fault(of: [(name, other)]) == .keyTraits)
+        }
+    }
+
+    @Test func `a decision of before policies asked says nothing of these`() throws {
+        #expect(try fault(of: []) == nil)
+        #expect(try fault(of: [("policy", nil)]) == nil)
     }
 
     @Test func `the proof of possession is checked again`() throws {

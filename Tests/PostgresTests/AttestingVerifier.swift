@@ -9,6 +9,8 @@ struct AttestingVerifier: AssertionVerifier, RegistrationVerifier {
     /// What assertions of App Attest tell beside a signature.
     var counter: UInt32?
 
+    func prepare(for offered: OfferedCredential) async { await base.prepare(for: offered) }
+
     func verify(
         _ assertion: UnverifiedAssertion, by credential: StoredCredential, over message: Bytes
     ) throws(VerificationFailure) -> VerifiedAssertion {

@@ -43,15 +43,17 @@ import Testing
     func `alone may enrol and revoke`(role: TestDatabase.Role) async throws {
         try await withDatabase { test in
             let database = await test.open(as: role, size: 1)
-            for sql in [
+            // A name for each: a connection prepares each name once.
+            for (number, sql) in [
                 "SELECT countersign.revoke_credential(NULL, 1, NULL, 1, NULL, '{}', '{}', '{}', '{}', '[]')",
                 """
-                SELECT countersign.enrol_credential(NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL,
+                SELECT countersign.enrol_credential(NULL, 1, 1, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, '{}', '[]')
                 """,
-            ] {
+            ].enumerated() {
                 await #expect(throws: Self.denied) {
-                    try await database.query(Statement("denied", .write, Bytes(sql.utf8)))
+                    try await database.query(
+                        Statement("denied \(number)", .write, Bytes(sql.utf8)))
                 }
             }
         }

@@ -85,6 +85,11 @@ import Testing
             #expect(try await world.remembered() == 40)
             #expect(try await world.recorded(.requestReplayed) == 32)
             #expect(try await world.evidenceHolds())
+            // Which is no licence for other phones.
+            let other = try await world.enrolled(EnrolmentWorld.customer())
+            let request = try await world.signed(other)
+            for _ in 0..<2 { _ = try await world.requests().verify(request) }
+            #expect(try await world.recorded(.requestReplayed) == 33)
         }
     }
 
@@ -183,6 +188,50 @@ import Testing
             _ = try await world.revoke(phone.credential)
             let isAccepted = try await world.requestStore().remember(held, as: Fixtures.id(1))
             #expect(!isAccepted)
+        }
+    }
+
+    @Test func `is a replay once, and by what is still so`() async throws {
+        try await EnrolmentWorld.with(connections: 2) { world in
+            let phone = try await world.enrolled(EnrolmentWorld.customer())
+            let request = try await world.signed(phone)
+            _ = try await world.requests().verify(request)
+            let store = world.requestStore()
+            let stale = try await store.load(DeviceRequestLookup(request))
+            let replay = ReplayedRequest(
+                request: request, signature: try RequestSignature(request.fields), message: [],
+                earlier: try #require(stale.claimed?.earlier))
+            func record(_ context: DeviceRequestContext) async throws -> Bool {
+                let claimed = try #require(context.claimed)
+                return try await store.record(replay, by: claimed, at: context.at)
+            }
+            // The credential's chain went on meanwhile.
+            _ = try await world.setMode(.logOnly, of: phone)
+            #expect(try await !record(stale))
+            #expect(try await record(try await store.load(DeviceRequestLookup(request))))
+            #expect(try await !record(try await store.load(DeviceRequestLookup(request))))
+            let command = SetRequestSigningCommand(
+                client: world.client, credential: phone.credential, choice: .enforce)
+            let claimed = try #require(stale.claimed)
+            #expect(try await !store.set(command, on: claimed, at: stale.at))
+            #expect(try await world.recorded(.requestReplayed) == 1)
+        }
+    }
+
+    @Test func `has a nonce of the documented form in the database too`() async throws {
+        try await EnrolmentWorld.with(connections: 1) { world in
+            _ = try await world.enrolled(EnrolmentWorld.customer())
+            for nonce in ["1234567", "nonce 0001", String(repeating: "n", count: 129)] {
+                await #expect(
+                    throws: StoreFailure.internalFailure(code: "23514:device_request_nonce_form")
+                ) {
+                    try await world.test.sql(
+                        """
+                        INSERT INTO countersign.device_request
+                        SELECT id, '\(nonce)', id FROM countersign.credential
+                        """)
+                }
+            }
         }
     }
 

@@ -13,6 +13,8 @@ import Testing
         arguments: [
             ("UPDATE countersign.customer SET version = version + 1", nil),
             ("UPDATE countersign.credential SET seq = seq + 1", nil),
+            (newPolicy(), nil),
+            (newPolicy(requiring: "app-attest"), .attestationRefused),
             ("UPDATE countersign.enrolment SET spent_at = clock_timestamp()", .consumed),
             ("UPDATE countersign.enrolment SET expires_at = clock_timestamp()", .expired),
             (
@@ -41,6 +43,21 @@ import Testing
         let (outcome, lost) = try await finish(interference: change.sql, isGood: true)
         #expect(outcome.refusal == change.refusal)
         #expect(lost == 1)
+    }
+
+    /// Another policy becomes active; it may ask for that profile of every key.
+    private static func newPolicy(requiring profile: String? = nil) -> String {
+        let demands = ActionKind.allCases.flatMap { kind in
+            profile.map { ["\"\(kind.rawValue)\": [\"\($0)\"]"] } ?? []
+        }
+        return """
+            INSERT INTO countersign.policy (version, time_zone, active_from, document)
+            SELECT version + 1, time_zone, clock_timestamp(), convert_to(
+                       (convert_from(document, 'UTF8')::jsonb || jsonb_build_object(
+                           'required_attestation', '{\(demands.joined(separator: ", "))}'::jsonb)
+                       )::text, 'UTF8')
+              FROM countersign.policy ORDER BY version DESC LIMIT 1
+            """
     }
 
     @Test(arguments: [true, false])

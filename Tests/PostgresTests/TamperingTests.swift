@@ -97,7 +97,8 @@ import Testing
             try await tamper(world, "payee_name = 'Mallory'", asked.id)
             let decide = DecideAction(
                 store: world.store, verifier: try Fixtures.verifier(), sha256: .openSSL)
-            guard case .approve(let signed, let allowance) = decide.decide(command, context) else {
+            guard case .approve(let signed, let allowance) = try decide.decide(command, context)
+            else {
                 Issue.record("what was loaded is not approved")
                 return
             }

@@ -52,6 +52,12 @@ package struct TestCertificate {
         return ext("2.5.29.19", critical: true, DER.sequence([DER.boolean(true)] + length))
     }
 
+    /// authorityKeyIdentifier with nothing but the serial number of the issuer's certificate.
+    package static func issuerSerial(_ serial: Int64) -> Bytes {
+        let number = DER.integer(serial).dropFirst(2)
+        return ext("2.5.29.35", DER.sequence(DER.element([0x82], Bytes(number))))
+    }
+
     /// basicConstraints of somebody who is none.
     package static let noAuthority = ext("2.5.29.19", critical: true, DER.sequence())
 }

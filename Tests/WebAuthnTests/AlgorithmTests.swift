@@ -7,7 +7,7 @@ import Testing
 
 /// The algorithms beside ES256, each with a key of its own.
 @Suite struct `Passkeys of other algorithms` {
-    private let all = Set(COSEAlgorithm.allCases)
+    private let all = COSEAlgorithm.allCases
 
     /// A key that another program holds, and how it signs.
     private struct ForeignKey {

@@ -12,8 +12,8 @@ struct CeremonyCase {
     /// What the relying party of the case demands.
     var policy: VerifierPolicy {
         get throws {
-            let all = Set(COSEAlgorithm.allCases)
-            let algorithms: Set<COSEAlgorithm> =
+            let all = COSEAlgorithm.allCases
+            let algorithms: [COSEAlgorithm] =
                 switch json["rp"]?["allowedAlgs"] {
                 case .array(let allowed)?:
                     all.filter { allowed.contains(.integer($0.rawValue)) }
@@ -68,10 +68,9 @@ struct CeremonyCase {
         let made = try RegistrationCeremony.verify(
             response: PasskeyRegistration(json: credential), challenge: challenge,
             relyingParty: try relyingParty, policy: policy, at: instant)
-        if let type = json["expect"]?["attestationType"]?.text,
-            type != made.attestationType.rawValue
-        {
-            return "attestation \(made.attestationType)"
+        let found = made.attestation.facts["attestation_type"]?.text
+        if let type = json["expect"]?["attestationType"]?.text, type != found {
+            return "attestation \(found ?? "none told")"
         }
         let isTrusted = [.basic, .attestationCA, .anonymizationCA].contains(
             made.attestation.verdict)

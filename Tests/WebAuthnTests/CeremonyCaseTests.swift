@@ -31,7 +31,7 @@ import WebAuthn
             if let reason = beyondTheVerifier(one) { return .unsupported(reason) }
             let ceremony = CeremonyCase(one)
             let policy = VerifierPolicy.service(
-                algorithms: Set(COSEAlgorithm.allCases), attestation: try ceremony.attestation)
+                algorithms: COSEAlgorithm.allCases, attestation: try ceremony.attestation)
             return judge(
                 one, try ceremony.run(under: policy),
                 one.expect("ifUserVerificationRequired")?.text)

@@ -26,11 +26,16 @@ private struct Enrolment {
         _ key: P256PrivateKey, _ attestation: DeviceAttestation, message: Bytes = message
     ) throws -> VerifiedRegistration {
         try verifier.verify(
-            .deviceKey(
-                OfferedDeviceKey(
-                    publicKey: key.publicKey.pem, signature: try key.sign(message), platform: nil,
-                    attestation: attestation)),
-            over: message, at: Self.at)
+            try offered(key, attestation, message: message), over: message, at: Self.at)
+    }
+
+    func offered(
+        _ key: P256PrivateKey, _ attestation: DeviceAttestation?, message: Bytes = message
+    ) throws -> OfferedCredential {
+        .deviceKey(
+            OfferedDeviceKey(
+                publicKey: key.publicKey.pem, signature: try key.sign(message),
+                signatureFormat: .der, platform: nil, attestation: attestation))
     }
 
     static func refused(_ code: String) -> RegistrationFailure {
@@ -54,7 +59,7 @@ private struct Enrolment {
 
     private func enrolment(_ revocations: RevocationList?) throws -> Enrolment {
         let trust = phone.trust(revocations)
-        return try Enrolment(android: .init(requirements: .bank, trust: { trust }))
+        return try Enrolment(android: .init(requirements: .bank, trust: { trust }, refresh: {}))
     }
 
     @Test func `records what is proved and which profile it meets`() throws {
@@ -108,7 +113,8 @@ private struct Enrolment {
 
     @Test func `is refused for a root that is not trusted`() throws {
         let stranger = try SyntheticPhone().trust(try SyntheticPhone.revocations())
-        let enrolment = try Enrolment(android: .init(requirements: .bank, trust: { stranger }))
+        let enrolment = try Enrolment(
+            android: .init(requirements: .bank, trust: { stranger }, refresh: {}))
         let statement = try statement()
         #expect(throws: Enrolment.refused("android_root_untrusted")) {
             try enrolment.enrol(phone.key, statement)
@@ -131,16 +137,22 @@ private struct Enrolment {
         _ = try enrolment(justIn).enrol(phone.key, statement)
     }
 
-    @Test func `asks for the list of revocations each time`() throws {
+    @Test func `takes the list of revocations that there was when it was prepared`() async throws {
         let trust = Locked(phone.trust(nil))
-        let enrolment = try Enrolment(
-            android: .init(requirements: .bank, trust: { trust.withLock { $0 } }))
-        let statement = try statement()
-        #expect(throws: Enrolment.refused("android_revocations_missing")) {
-            try enrolment.enrol(phone.key, statement)
-        }
         let fetched = phone.trust(try SyntheticPhone.revocations())
-        trust.withLock { $0 = fetched }
+        let enrolment = try Enrolment(
+            android: .init(
+                requirements: .bank, trust: { trust.withLock { $0 } },
+                refresh: { trust.withLock { $0 = fetched } }))
+        let statement = try statement()
+        let others = [nil, DeviceAttestation(appAttest: try TestAppAttest().attest([1]))]
+        for other in others {
+            await enrolment.verifier.prepare(for: try enrolment.offered(phone.key, other))
+            #expect(throws: Enrolment.refused("android_revocations_missing")) {
+                try enrolment.enrol(phone.key, statement)
+            }
+        }
+        await enrolment.verifier.prepare(for: try enrolment.offered(phone.key, statement))
         _ = try enrolment.enrol(phone.key, statement)
     }
 
@@ -222,7 +234,9 @@ private struct Enrolment {
         let statement = try statement()
         let trust = try SyntheticPhone().trust(nil)
         for android in [
-            nil, DeviceAttestationPolicy.Android(requirements: .bank, trust: { trust }),
+            nil,
+            DeviceAttestationPolicy.Android(
+                requirements: .bank, trust: { trust }, refresh: {}),
         ] {
             let attestation = try Enrolment(android: android).enrol(key, statement).attestation
             #expect(

@@ -59,8 +59,10 @@ import WebAuthn
             fixture.clientData(browserBoundKey: key.publicKey)["payment"]?
                 .bytes("browserBoundPublicKey"))
         let algorithm = cose.map { $0 == 0x26 ? 0x27 : $0 }
+        // A whole key of an algorithm that passkeys may have.
+        let edwards: Bytes = [0xA4, 1, 1, 3, 0x27, 0x20, 6, 0x21, 0x58, 0x20] + sha256([]).bytes
         let keys: [Bytes] = [
-            [], [0xA0], [0xFF], cose + [0], Bytes(cose.dropLast()), algorithm,
+            edwards, [], [0xA0], [0xFF], cose + [0], Bytes(cose.dropLast()), algorithm,
             key.publicKey.spki, [0xBF],
         ]
         for encoded in keys {
@@ -72,6 +74,10 @@ import WebAuthn
         for value in [.null, "*", .integer(1), ["publicKey": "AA"]] as [JSON] {
             #expect(
                 try refusal(["payment.browserBoundPublicKey": value]) == .browserBoundKeyInvalid)
+            // Nor is it then as if there were none.
+            #expect(
+                try fixture.refusal(["payment.browserBoundPublicKey": value])
+                    == .browserBoundKeyInvalid)
         }
     }
 
@@ -118,6 +124,8 @@ import WebAuthn
     @Test func `SPC-13 - has no results of others`() throws {
         let refused: [JSON] = [
             ["appid": .bool(true)], ["payment": [:], "prf": [:]], ["payment": ["more": [:]]],
+            ["payment": ["browserBoundSignature": .null, "more": [:]]],
+            ["payment": ["browserBoundSignature": ["signature": "AQ"], "more": [:]]],
             ["payment": "x"], [], "x",
         ]
         for results in refused {

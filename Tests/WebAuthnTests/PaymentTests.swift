@@ -181,6 +181,18 @@ import WebAuthn
         }
     }
 
+    @Test func `SPC-10 - its name is compared by code units`() throws {
+        let payments = try Fixtures.payments(
+            instrument: ("Giro f\u{FC}r alle", "https://bank.example/giro.png"))
+        let fixture = try PaymentFixture(payments: payments)
+        for (name, refusal) in [
+            ("Giro f\u{FC}r alle", nil), ("Giro fu\u{308}r alle", .paymentInstrumentMismatch),
+        ] as [(JSON, VerificationFailure?)] {
+            #expect(
+                try fixture.refusal(["payment.instrument.displayName": name]) == refusal)
+        }
+    }
+
     @Test func `what was offered under another configuration is refused`() throws {
         let now = try Fixtures.payments(
             instrument: ("Giro account", "https://bank.example/new.png"))

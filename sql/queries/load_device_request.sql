@@ -2,10 +2,12 @@
 -- NULL.
 --   $1 credential or NULL, $2 nonce or NULL, $3 customer_id that the backend named or NULL
 SELECT clock.now,
-       EXISTS (SELECT FROM countersign.customer c2
-                 JOIN countersign.credential cr2 ON cr2.subject_id = c2.subject_id
+       -- Of the customer whom the backend named, and of the one whose credential the request names.
+       EXISTS (SELECT FROM countersign.credential cr2
                  JOIN countersign.request_signing s2 ON s2.credential_id = cr2.id
-                WHERE c2.customer_id = $3 AND cr2.kind = 'device_key' AND cr2.status = 'active'
+                WHERE cr2.subject_id IN (cr.subject_id, (
+                          SELECT subject_id FROM countersign.customer WHERE customer_id = $3))
+                  AND cr2.status = 'active'
                   AND s2.mode = 'enforce') AS customer_enforces,
        c.customer_id, c.subject_id, c.version AS customer_version,
        coalesce(k.wrapped, '') AS wrapped,

@@ -50,7 +50,7 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
                     action: command.action, challenge: reference?.challenge,
                     credential: reference?.credential)
             else { return .refused(.notFound) }
-            let ruling = tampered ? .tampered : decide(command, context)
+            let ruling = tampered ? .tampered : try decide(command, context)
             if case .answer(let outcome) = ruling {
                 // What is answered again must be durable: the row may be visible before it is.
                 if case .decided = outcome { try await store.barrier() }
@@ -82,7 +82,12 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
     }
 
     /// All control flow of a decision, in the order of `DecisionRefusal`. Pure.
-    package func decide(_ command: DecideCommand, _ context: DecisionContext) -> Ruling {
+    ///
+    /// - Throws: ``StoreFailure/internalFailure(code:)`` for a record of a key that cannot be used: no
+    ///   proof could be told from another, so none is a failure of the customer's.
+    package func decide(
+        _ command: DecideCommand, _ context: DecisionContext
+    ) throws(StoreFailure) -> Ruling {
         guard case .signed(let challengeID, let assertion) = command.proof else {
             return decideUnsigned(command, context)
         }
@@ -118,6 +123,7 @@ package struct DecideAction<Store: DecisionStore, Verifier: AssertionVerifier>: 
                 verified: verified, message: message, state: state, assertionDigest: digest)
             return rule(command.decision, signed, context)
         } catch {
+            guard error != .storedKeyInvalid else { throw .unusableRecord(error) }
             return .fail(attempt(failing: error, of: assertion, at: challenge, context))
         }
     }

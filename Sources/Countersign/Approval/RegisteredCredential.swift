@@ -1,4 +1,4 @@
-/// A credential as it is recorded.
+/// A customer's credential as proofs are checked against it and policies look at it, with its key.
 package struct RegisteredCredential: Sendable {
     package let id: ID<Credential>
     package let kind: CredentialKind
@@ -79,8 +79,6 @@ extension VerifiedAssertion {
 extension RegisteredCredential {
     /// What a policy looks at in it.
     package var traits: CredentialTraits {
-        let isBackupEligible =
-            if case .passkey(let passkey) = stored { passkey.backupEligible } else { false }
-        return CredentialTraits(kind: kind, profiles: profiles, isBackupEligible: isBackupEligible)
+        CredentialTraits(kind: kind, profiles: profiles, isBackupEligible: isBackupEligible)
     }
 }

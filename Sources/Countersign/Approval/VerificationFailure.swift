@@ -68,9 +68,20 @@ package enum VerificationFailure: String, Error, CaseIterable, Sendable {
     case appAttestSignatureInvalid = "app_attest_signature_invalid"
     case appAttestCounterRegression = "app_attest_counter_regression"
 
-    /// The service's own record of the credential cannot be used: not the customer's fault.
+    /// The service's own record of the credential cannot be used: not the customer's fault, so it counts as
+    /// no failure and is answered as one of ours.
     case storedKeyInvalid = "stored_key_invalid"
 
     /// The stable word under which evidence and statistics know the reason.
     package var code: String { rawValue }
+
+    /// Whether it is about what the maker says of a new key, and not about the proof of its possession.
+    package var isOfAttestation: Bool { Self.ofAttestation.contains(self) }
+
+    private static let ofAttestation: Set<VerificationFailure> = [
+        .attestationFormatUnsupported, .attestationStatementMalformed,
+        .attestationAlgorithmMismatch, .attestationSignatureInvalid, .attestationNonceMismatch,
+        .attestationPublicKeyMismatch, .attestationModelMismatch, .attestationCertificateInvalid,
+        .attestationCertificateExpired, .attestationChainBroken, .attestationUntrusted,
+    ]
 }

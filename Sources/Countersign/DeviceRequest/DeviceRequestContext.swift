@@ -4,7 +4,8 @@ package struct DeviceRequestContext: Sendable {
     package let at: Instant
     /// The credential that the request names; `nil` when there is none.
     package let claimed: ClaimedCredential?
-    /// Whether a live device key of the customer whom the backend named is set to `enforce`.
+    /// Whether a live device key is set to `enforce`, of the customer whom the backend named or of the one
+    /// whose credential the request names.
     package let customerEnforces: Bool
 
     package init(at: Instant, claimed: ClaimedCredential?, customerEnforces: Bool) {
@@ -15,34 +16,24 @@ package struct DeviceRequestContext: Sendable {
 
     /// The mode in which a request is judged, whatever comes of it.
     ///
-    /// Whoever sends a request chooses the credential that it names. So a looser mode counts only for a
-    /// live credential of the very customer: a thief must not get it by naming one of his own, or one
-    /// that was revoked. A request that names no such credential is judged as strictly as any of the
-    /// customer's: he must not get past by naming none.
+    /// Whoever sends a request chooses the credential that it names. So one key that enforces makes
+    /// everything of its customer enforced: a thief must not get past by naming a passkey, another key of
+    /// the customer's, or none. And a looser mode counts only for a live credential of the very customer:
+    /// he must not get it by naming one of his own, or one that was revoked.
     package func mode(unlessSet general: RequestMode, for customer: CustomerID?) -> RequestMode {
-        if let claimed, claimed.standing == .active,
+        if customerEnforces || claimed?.choice == .enforce { return .enforce }
+        guard let claimed, claimed.status == .active,
             customer == nil || customer == claimed.customerID
-        {
-            return claimed.choice.own ?? general
-        }
-        return customerEnforces || claimed?.choice == .enforce ? .enforce : general
+        else { return general }
+        return claimed.choice.own ?? general
     }
 }
 
 /// The credential that a request names, and what is remembered of its requests.
 package struct ClaimedCredential: Sendable {
-    /// Whether it may sign.
-    package enum Standing: Sendable {
-        case active
-        /// Dead for ever.
-        case revoked
-        /// Neither active nor dead.
-        case suspended
-    }
-
     package let registered: RegisteredCredential
     package let customerID: CustomerID
-    package let standing: Standing
+    package let status: RecordedCredential.Status
     package let choice: RequestModeChoice
     /// The request with the same nonce that was accepted before; `nil` when there was none.
     package let earlier: AcceptedRequest?
@@ -53,13 +44,13 @@ package struct ClaimedCredential: Sendable {
     package let head: ChainHead
 
     package init(
-        registered: RegisteredCredential, customerID: CustomerID, standing: Standing,
-        choice: RequestModeChoice, earlier: AcceptedRequest?, replaysRecorded: Int,
-        customer: CustomerVersion, head: ChainHead
+        registered: RegisteredCredential, customerID: CustomerID,
+        status: RecordedCredential.Status, choice: RequestModeChoice, earlier: AcceptedRequest?,
+        replaysRecorded: Int, customer: CustomerVersion, head: ChainHead
     ) {
         self.registered = registered
         self.customerID = customerID
-        self.standing = standing
+        self.status = status
         self.choice = choice
         self.earlier = earlier
         self.replaysRecorded = replaysRecorded

@@ -24,7 +24,7 @@ package enum DeviceRequestRefusal: String, Error, CaseIterable, Sendable {
     /// A passkey: it signs WebAuthn challenges and nothing else.
     case credentialKind = "credential_kind"
     case credentialRevoked = "credential_revoked"
-    /// Not revoked, and not to be used for now.
+    /// Disabled for ever by its failures.
     case credentialSuspended = "credential_suspended"
 
     // The signature.

@@ -91,7 +91,7 @@ package struct DeviceRequestJudge<Verifier: AssertionVerifier>: Sendable {
             throw .credentialOfAnother
         }
         guard claimed.registered.kind == .deviceKey else { throw .credentialKind }
-        switch claimed.standing {
+        switch claimed.status {
         case .active: return claimed
         case .revoked: throw .credentialRevoked
         case .suspended: throw .credentialSuspended

@@ -40,7 +40,8 @@ package enum AttestationVerdict: String, CaseIterable, Sendable {
     case attestationCA = "attca"
     /// A certificate made for this one key, up to a trusted anchor.
     case anonymizationCA = "anonca"
-    /// The statement is in order, and its certificates lead to no anchor that is trusted here.
+    /// The statement is in order, and its certificates are a chain; but it leads to no anchor that is
+    /// trusted here, or is too old or too weak to.
     case untrusted
     /// A device's statement in a format that this installation is not set up to judge.
     case unverified

@@ -88,9 +88,8 @@ package enum EnrolmentFault: Error, Equatable, Sendable {
     package var refusal: EnrolmentRefusal {
         switch self {
         case .keyForm(let value): .invalidKey(value)
-        // Which formats are taken is no secret, and tells nothing about the customer's proof.
-        case .possession(.attestationFormatUnsupported): .attestationRefused
         case .tampered, .possession, .assertion: .authenticationFailed
+        // What is taken of makers is no secret, and tells nothing about the customer's proof.
         case .attestation: .attestationRefused
         case .authorization: .notAuthorized
         case .credentialExists: .credentialExists

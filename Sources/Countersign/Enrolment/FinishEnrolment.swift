@@ -4,13 +4,14 @@ extension EnrolCredential {
     ) async throws(StoreFailure) -> FinishOutcome {
         // What only the commit can tell, once it has told it.
         var found: EnrolmentFault?
+        await verifier.prepare(for: command.offered)
         for _ in 0..<Self.racesMax {
             guard
                 let context = try await store.load(
                     enrolment: command.enrolmentID, of: command.customerID,
                     voucher: command.authorization.voucher)
             else { return .refused(.notFound) }
-            let ruling = decide(command, context, found: found)
+            let ruling = try decide(command, context, found: found)
             do throws(StoreFailure) {
                 switch ruling {
                 case .answer(let outcome): return outcome
@@ -44,9 +45,12 @@ extension EnrolCredential {
     }
 
     /// All control flow of a finish, in the order of ``EnrolmentRefusal``. Pure but for a fresh ID.
+    ///
+    /// - Throws: ``StoreFailure/internalFailure(code:)`` when the record of the vouching key cannot be
+    ///   used: then nothing is spent, and nothing counts.
     func decide(
         _ command: FinishEnrolmentCommand, _ context: EnrolmentContext, found: EnrolmentFault?
-    ) -> EnrolmentRuling {
+    ) throws(StoreFailure) -> EnrolmentRuling {
         if let refusal = context.refusal { return .answer(.refused(refusal)) }
         do throws(EnrolmentFault) {
             if let found { throw found }
@@ -63,6 +67,9 @@ extension EnrolCredential {
                     recorded: record(registration, context), registration: registration,
                     command: command, vouching: vouching))
         } catch {
+            if case .assertion(.storedKeyInvalid) = error {
+                throw .unusableRecord(.storedKeyInvalid)
+            }
             return .fail(failure(error, command, context))
         }
     }

@@ -1,4 +1,4 @@
-/// A registered key of a customer with where it stands.
+/// A customer's credential as it is listed: what was recorded of it, and where it stands, without its key.
 package struct RecordedCredential: Sendable {
     /// Whether it may sign; the raw value is its word in the API.
     package enum Status: String, CaseIterable, Sendable {

@@ -100,12 +100,13 @@ extension PaymentClientData {
         guard logos == nil || logos == .array([]) else { throw .paymentLogosMismatch }
         // SPC-09: integers of the currency's minor unit, by ISO 4217. "10" is "10.00"; "10.001" of EUR
         // is no amount, nor is "10.000": nobody can say what that looked like in every locale.
+        let shown: Money
         do throws(InvalidValue) {
-            let shown = try Money(decimal: total.value, currency: Currency(total.currency))
-            guard shown == transfer.amount else { throw InvalidValue("total", "") }
+            shown = try Money(decimal: total.value, currency: Currency(total.currency))
         } catch {
             throw .paymentTotalMismatch
         }
+        guard shown == transfer.amount else { throw .paymentTotalMismatch }
     }
 
     /// SPC-10: name and picture are those that were offered, the picture had to be shown, and no

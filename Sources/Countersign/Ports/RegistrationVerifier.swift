@@ -1,11 +1,16 @@
-/// Believes that whoever offers a new key possesses it, or says why not. Pure.
+/// Believes that whoever offers a new key possesses it, or says why not.
 package protocol RegistrationVerifier: Sendable {
-    /// Checks the proof that came with a new key.
+    /// Brings up to date what such a key is believed by, such as a list of revocations. The one part that
+    /// may read files; called once, before the key is verified.
+    func prepare(for offered: OfferedCredential) async
+
+    /// Checks the proof that came with a new key. Pure: it reads no clock, no file and no database.
     ///
     /// - Parameters:
     ///   - offered: The key and the proof as they came.
     ///   - message: The stored enrolment message: a device key signs its bytes, a passkey is made for
-    ///     the challenge that is their SHA-256, and a device's maker attests for that same challenge.
+    ///     the challenge that is their SHA-256, and Android attests for that same challenge. App Attest
+    ///     is over the message and the new key.
     ///   - at: The database's time, at which certificates are judged.
     /// - Returns: What to record.
     /// - Throws: ``RegistrationFailure``, the first that applies.
@@ -24,7 +29,8 @@ package enum RegistrationFailure: Error, Equatable, Sendable {
     case attestation(AttestationFailure)
 }
 
-/// Why an attestation is refused; the text is the stable word in evidence, such as `chain_broken`.
+/// Why an attestation is refused; the text is the stable word in evidence, such as
+/// `android_chain_broken`.
 package struct AttestationFailure: Error, Equatable, Sendable {
     package let code: String
 

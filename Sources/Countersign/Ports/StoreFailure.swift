@@ -6,4 +6,9 @@ package enum StoreFailure: Error, Equatable, Sendable {
     case outcomeUnknown
     /// A defect of this service, named by a code for the operator (an SQLSTATE or constraint).
     case internalFailure(code: String)
+
+    /// That the record of a key cannot be used, by the code of what found it.
+    static func unusableRecord(_ failure: VerificationFailure) -> StoreFailure {
+        .internalFailure(code: failure.code)
+    }
 }

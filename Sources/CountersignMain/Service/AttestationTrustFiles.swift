@@ -6,28 +6,34 @@ import WebAuthn
 /// Whom to believe about new keys, read from the files that the settings name.
 extension Configuration {
     /// The verifier of every proof, with all that it believes by.
+    func makeProofVerifier(
+        _ party: WebAuthn.RelyingParty, payments: PaymentParty?, trust: AttestationTrust
+    ) -> CustomerProofVerifier {
+        CustomerProofVerifier(
+            relyingParty: party, payments: payments, algorithms: webauthn.algorithms,
+            attestation: trust.passkeys, devices: trust.devices)
+    }
+
+    /// Anchors from the folder and from the metadata; without any, every chain is `untrusted`. And the
+    /// bank's apps.
     ///
     /// - Throws: ``ConfigurationError`` for a file that cannot be used: a service that trusts less than
     ///   it was told to would refuse customers, and one that trusts more, nobody.
-    func makeProofVerifier(
-        _ party: WebAuthn.RelyingParty, payments: PaymentParty?
-    ) throws(ConfigurationError) -> CustomerProofVerifier {
-        CustomerProofVerifier(
-            relyingParty: party, payments: payments, algorithms: Set(webauthn.algorithms),
-            attestation: try passkeyAttestation(), devices: deviceAttestation())
-    }
-
-    /// Anchors from the folder and from the metadata. Without any, every chain is `untrusted`.
-    private func passkeyAttestation() throws(ConfigurationError) -> AttestationPolicy {
+    func attestationTrust() throws(ConfigurationError) -> AttestationTrust {
         var anchors: [AttestationAnchor] = []
         if let folder = webauthn.attestationAnchors {
             anchors += try AnchorFolder(folder.text).anchors()
         }
+        var metadataUntil: Instant?
         if let file = webauthn.metadata, let root = webauthn.metadataRoot {
-            anchors += try metadata(file, root).anchors
+            let metadata = try metadata(file, root)
+            anchors += metadata.anchors
+            metadataUntil = metadata.nextUpdate
         }
-        return AttestationPolicy(
-            formats: AttestationPolicy.untrusting.formats, trust: .recorded, anchors: anchors)
+        return AttestationTrust(
+            passkeys: AttestationPolicy(
+                formats: AttestationPolicy.untrusting.formats, trust: .recorded, anchors: anchors),
+            devices: try deviceAttestation(), metadataUntil: metadataUntil)
     }
 
     private func metadata(
@@ -51,9 +57,9 @@ extension Configuration {
         }
     }
 
-    private func deviceAttestation() -> DeviceAttestationPolicy {
+    private func deviceAttestation() throws(ConfigurationError) -> DeviceAttestationPolicy {
         DeviceAttestationPolicy(
-            android: androidAttestation(),
+            android: try androidAttestation(),
             appAttest: apple.appID.map {
                 AppAttestTrust(
                     appID: $0, environments: [apple.environment.service],
@@ -61,12 +67,14 @@ extension Configuration {
             })
     }
 
-    private func androidAttestation() -> DeviceAttestationPolicy.Android? {
-        guard let package = android.package,
-            let app = AndroidApp(packageName: package, signerDigests: android.certificates)
-        else { return nil }
+    private func androidAttestation() throws(ConfigurationError) -> DeviceAttestationPolicy.Android?
+    {
+        guard let package = android.package else { return nil }
+        guard let app = AndroidApp(packageName: package, signers: android.certificates) else {
+            throw ConfigurationError("android.package needs android.certificates")
+        }
         let age = Seconds(Int64(android.revocationListMaxAgeHours) * 3600)
-        let file = android.revocationList
+        let file = android.revocationList.map { RevocationListFile($0.text) }
         return DeviceAttestationPolicy.Android(
             requirements: AndroidRequirements(
                 app: app,
@@ -74,9 +82,9 @@ extension Configuration {
             trust: {
                 AndroidTrust(
                     roots: GoogleAttestationRoots.certificates,
-                    revocations: file.flatMap { RevocationList(file: $0.text) },
-                    revocationsAgeMax: age)
-            })
+                    revocations: file?.current, revocationsAgeMax: age)
+            },
+            refresh: { await file?.refresh() })
     }
 
     private func text(
@@ -95,24 +103,6 @@ extension Configuration.AppAttestEnvironment {
         switch self {
         case .production: .production
         case .development: .development
-        }
-    }
-}
-
-extension RevocationList {
-    /// Reads the operator's copy, which is as old as the file; `nil` for one that cannot be read, which
-    /// means as much as none: nothing attested is believed.
-    fileprivate init?(file path: String) {
-        do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            guard let written = attributes[.modificationDate] as? Date,
-                let content = FileManager.default.contents(atPath: path)
-            else { return nil }
-            try self.init(
-                json: Bytes(content),
-                fetchedAt: Instant(milliseconds: Int64(written.timeIntervalSince1970 * 1000)))
-        } catch {
-            return nil
         }
     }
 }

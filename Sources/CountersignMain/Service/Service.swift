@@ -16,6 +16,7 @@ struct Service: Sendable {
     private let worker: DeliveryWorker?
     private let drain: Duration
     private let durability: DurabilityDemand
+    private let trust: AttestationTrust
 
     /// Wires everything and binds the port; nothing runs yet.
     ///
@@ -26,8 +27,10 @@ struct Service: Sendable {
         database = try configuration.makeDatabase(metrics: metrics)
         self.metrics = metrics
         housekeeping = Housekeeping(database: database, sealer: sealer)
+        trust = try configuration.attestationTrust()
+        trust.measure(with: metrics)
         let services = try configuration.makeServices(
-            database: database, sealer: sealer, keyEncryption: keyEncryption)
+            database: database, sealer: sealer, keyEncryption: keyEncryption, trust: trust)
         let readiness = Readiness(database: database, housekeeping: housekeeping)
         let api = API(
             services,
@@ -90,6 +93,8 @@ struct Service: Sendable {
             if let worker { group.addTask { await worker.run() } }
             let keeper = Keeper(housekeeping: housekeeping)
             group.addTask { await keeper.run() }
+            let watch = TrustWatch(trust: trust)
+            group.addTask { await watch.run() }
             group.addTask { await reloadCertificates(of: server, at: hangups) }
             await shutdown()
             Log.event(.serviceDraining, .count("in_flight", server.inFlight))

@@ -40,11 +40,12 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationError``.
     func makeServices(
-        database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey
+        database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey,
+        trust: AttestationTrust
     ) throws(ConfigurationError) -> API.Services {
         let party = try relyingParty()
         let payments = try paymentParty(of: party)
-        let proofs = try makeProofVerifier(party, payments: payments)
+        let proofs = makeProofVerifier(party, payments: payments, trust: trust)
         let subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: .openSSL)
         let issuer = ChallengeIssuer(
             audience: party.id, entropy: .openSSL, sha256: .openSSL,

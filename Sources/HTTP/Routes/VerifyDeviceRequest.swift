@@ -55,18 +55,15 @@ private struct DeviceRequestBody: Sendable {
 }
 
 extension ObjectReader {
-    fileprivate mutating func deviceRequest() throws(BodyRefusal) -> DeviceRequestBody? {
+    fileprivate mutating func deviceRequest() throws(BodyRefusal) -> DeviceRequestBody {
         let profile = try requestProfile()
         let method = try string("method")
         let target = try string("target")
         let bodyDigest = try digest("body_sha256")
         let fields = try signatureFields("headers")
-        let isNamed = has("customer_id")
         let customerID = try optionalValue("customer_id") { text throws(InvalidValue) in
             try CustomerID(text)
         }
-        // A customer whose name was refused must not become nobody.
-        guard isNamed == (customerID != nil) else { return nil }
         return DeviceRequestBody(
             profile: profile, method: method, target: target, bodyDigest: bodyDigest,
             fields: fields, customerID: customerID)

@@ -1,4 +1,4 @@
-import Countersign
+package import Countersign
 
 /// What browsers and phones fetch to learn which pages and apps may use the bank's passkeys.
 ///
@@ -14,10 +14,10 @@ package struct WellKnown: Sendable {
     /// An app and the certificates that sign it.
     package struct AndroidApp: Sendable {
         package let package: String
-        /// SHA-256 of each certificate, 64 hexadecimal digits.
-        package let certificates: [String]
+        /// SHA-256 of each certificate.
+        package let certificates: [Digest]
 
-        package init(package: String, certificates: [String]) {
+        package init(package: String, certificates: [Digest]) {
             self.package = package
             self.certificates = certificates
         }
@@ -49,7 +49,7 @@ package struct WellKnown: Sendable {
                         "namespace": "android_app",
                         "package_name": .string(app.package),
                         "sha256_cert_fingerprints": .array(
-                            app.certificates.map { .string(Self.withColons($0)) }),
+                            app.certificates.map { .string(Self.withColons($0.hex)) }),
                     ],
                 ]
             ]

@@ -132,14 +132,12 @@ package struct AndroidKeyAttestation: Sendable {
         }
     }
 
-    /// AK-06: fail closed. A list from the future is as wrong as one that is too old.
+    /// AK-06: fail closed.
     private static func checkRevocations(
         _ chain: CertificateChain, _ root: Certificate, at now: Instant, _ trust: AndroidTrust
     ) throws(AndroidAttestationFailure) {
         guard let list = trust.revocations else { throw .revocationsMissing }
-        guard list.fetchedAt >= now - trust.revocationsAgeMax,
-            list.fetchedAt <= now + trust.revocationsAgeMax
-        else { throw .revocationsStale }
+        guard trust.hasFreshRevocations(at: now) else { throw .revocationsStale }
         for certificate in chain.certificates + [root]
         where list.contains(serial: certificate.serial) {
             throw .revoked

@@ -61,18 +61,12 @@ package struct AndroidApp: Hashable, Sendable {
     /// SHA-256 of every certificate the app is signed with.
     package let signerDigests: Set<Bytes>
 
-    /// Takes digests in hexadecimal; colons and upper case, as `keytool` prints them, are the same.
-    package init?(packageName: String, signerDigests: [String]) {
-        var digests: Set<Bytes> = []
-        for text in signerDigests {
-            guard let digest = Hex.decode(text.replacing(":", with: "").lowercased()),
-                digest.count == 32
-            else { return nil }
-            digests.insert(digest)
-        }
-        guard !packageName.isEmpty, !digests.isEmpty else { return nil }
+    /// Takes what the app is known by; `nil` without a name or a certificate: an app that nobody signed
+    /// must not be anybody's.
+    package init?(packageName: String, signers: [Digest]) {
+        guard !packageName.isEmpty, !signers.isEmpty else { return nil }
         self.packageName = packageName
-        self.signerDigests = digests
+        signerDigests = Set(signers.map(\.bytes))
     }
 }
 

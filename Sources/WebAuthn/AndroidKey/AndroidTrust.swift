@@ -16,10 +16,23 @@ package struct AndroidTrust: Sendable {
         self.revocations = revocations
         self.revocationsAgeMax = revocationsAgeMax
     }
+
+    /// How far the date of the list may be ahead: two clocks differ, and no more.
+    static let revocationsSkewMax = Seconds(300)
+
+    /// The last instant at which the list counts; `nil` without one.
+    package var revocationsUntil: Instant? { revocations.map { $0.fetchedAt + revocationsAgeMax } }
+
+    /// Whether there is a list that counts now. One from the future is as wrong as one that is too old: it
+    /// would be believed for longer than the operator said.
+    package func hasFreshRevocations(at now: Instant) -> Bool {
+        guard let revocations, let until = revocationsUntil else { return false }
+        return now <= until && revocations.fetchedAt <= now + Self.revocationsSkewMax
+    }
 }
 
-/// Why an attestation proves nothing. The raw value is the stable word in evidence:
-/// the code of the domain's `AttestationFailure`.
+/// Why an attestation proves nothing. Evidence has the raw value after `android_`: the code of the domain's
+/// `AttestationFailure`.
 package enum AndroidAttestationFailure: String, Error, Hashable, Sendable, CaseIterable {
     /// No certificates, too many, or one that cannot be read.
     case malformed = "malformed"

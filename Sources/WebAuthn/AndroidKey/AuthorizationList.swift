@@ -84,7 +84,7 @@ struct AuthorizationList: Hashable, Sendable {
 
     /// Every tag in its order, also those that are not read.
     let tags: [Int]
-    /// What was read. Of a repeated tag the first counts; ``isWellOrdered`` is then false.
+    /// What was read. Of a repeated tag the last counts; ``isWellOrdered`` is then false.
     let values: [AuthorizationTag: Value]
 
     init(_ element: DERElement) throws(DERError) {
@@ -96,7 +96,7 @@ struct AuthorizationList: Hashable, Sendable {
             guard let number = item.explicitTag else { throw .unexpected }
             tags.append(number)
             let content = try item.explicit(number)
-            guard let tag = AuthorizationTag(rawValue: number), values[tag] == nil else { continue }
+            guard let tag = AuthorizationTag(rawValue: number) else { continue }
             values[tag] = try Self.value(tag.content, content)
         }
         self.tags = tags

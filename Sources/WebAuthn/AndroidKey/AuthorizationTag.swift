@@ -50,6 +50,58 @@ enum AuthorizationTag: Int, CaseIterable {
     case idSecondImei = 723
     case moduleHash = 724
 
+    /// Its name in the schema, under which evidence keeps it.
+    var name: String {
+        switch self {
+        case .purpose: "purpose"
+        case .algorithm: "algorithm"
+        case .keySize: "keySize"
+        case .blockMode: "blockMode"
+        case .digest: "digest"
+        case .padding: "padding"
+        case .callerNonce: "callerNonce"
+        case .minMacLength: "minMacLength"
+        case .ecCurve: "ecCurve"
+        case .rsaPublicExponent: "rsaPublicExponent"
+        case .mgfDigest: "mgfDigest"
+        case .rollbackResistance: "rollbackResistance"
+        case .earlyBootOnly: "earlyBootOnly"
+        case .activeDateTime: "activeDateTime"
+        case .originationExpireDateTime: "originationExpireDateTime"
+        case .usageExpireDateTime: "usageExpireDateTime"
+        case .usageCountLimit: "usageCountLimit"
+        case .noAuthRequired: "noAuthRequired"
+        case .userAuthType: "userAuthType"
+        case .authTimeout: "authTimeout"
+        case .allowWhileOnBody: "allowWhileOnBody"
+        case .trustedUserPresenceRequired: "trustedUserPresenceRequired"
+        case .trustedConfirmationRequired: "trustedConfirmationRequired"
+        case .unlockedDeviceRequired: "unlockedDeviceRequired"
+        case .allApplications: "allApplications"
+        case .applicationId: "applicationId"
+        case .creationDateTime: "creationDateTime"
+        case .origin: "origin"
+        case .rollbackResistant: "rollbackResistant"
+        case .rootOfTrust: "rootOfTrust"
+        case .osVersion: "osVersion"
+        case .osPatchLevel: "osPatchLevel"
+        case .attestationApplicationId: "attestationApplicationId"
+        case .idBrand: "idBrand"
+        case .idDevice: "idDevice"
+        case .idProduct: "idProduct"
+        case .idSerial: "idSerial"
+        case .idImei: "idImei"
+        case .idMeid: "idMeid"
+        case .idManufacturer: "idManufacturer"
+        case .idModel: "idModel"
+        case .vendorPatchLevel: "vendorPatchLevel"
+        case .bootPatchLevel: "bootPatchLevel"
+        case .deviceUniqueAttestation: "deviceUniqueAttestation"
+        case .idSecondImei: "idSecondImei"
+        case .moduleHash: "moduleHash"
+        }
+    }
+
     /// What is inside the explicit tag.
     enum Content {
         case integer

@@ -20,7 +20,7 @@ extension KeyDescription {
 extension AuthorizationList {
     fileprivate var facts: JSON {
         var members = AuthorizationTag.allCases.compactMap { tag in
-            values[tag].map { JSON.Member("\(tag)", $0.facts(tag)) }
+            values[tag].map { JSON.Member(tag.name, $0.facts(tag)) }
         }
         members.append(JSON.Member("tags", .array(tags.map { .integer(Int64($0)) })))
         if !unknownTags.isEmpty {
@@ -45,14 +45,11 @@ extension AuthorizationList.Value {
 
     /// The name where KeyMint has one and a reader needs it; a number that has none stays a number.
     private static func name(_ number: Int64, of tag: AuthorizationTag) -> JSON {
-        let names: [Int64: String] =
-            switch tag {
-            case .purpose: KeyMint.Purpose.names
-            case .algorithm: KeyMint.Algorithm.names
-            case .origin: KeyMint.Origin.names
-            default: [:]
-            }
-        return names[number].map(JSON.string) ?? .integer(number)
+        let names: [AuthorizationTag: [Int64: String]] = [
+            .purpose: KeyMint.Purpose.names, .algorithm: KeyMint.Algorithm.names,
+            .origin: KeyMint.Origin.names,
+        ]
+        return names[tag]?[number].map(JSON.string) ?? .integer(number)
     }
 
     /// Texts as they are, other bytes in base64url.

@@ -38,9 +38,6 @@ package struct RevocationList: Sendable {
         self.serials = serials
     }
 
-    /// How many certificates are on it.
-    package var count: Int { serials.count }
-
     /// Whether a certificate of that serial (``Certificate/serial``) is on the list.
     package func contains(serial: String) -> Bool { serials.contains(serial) }
 

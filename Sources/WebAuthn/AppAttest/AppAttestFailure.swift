@@ -1,4 +1,5 @@
-/// Why a statement of App Attest is not believed; the raw value is the word in evidence.
+/// Why a statement of App Attest is not believed. Evidence has the raw value of an attestation's failure
+/// after `app_attest_`; of an assertion's it has the `VerificationFailure` that is made of it.
 package enum AppAttestFailure: String, Error, CaseIterable, Sendable {
     case cborMalformed = "cbor_malformed"
     /// Not `apple-appattest`.

@@ -31,14 +31,15 @@ enum AndroidKeyStatement {
         return AttestationProof(
             type: .basic, chain: chain, facts: [.init("android_key", description.facts)],
             // Neither Google's revocation list nor the state of the device is asked here, so no profile is
-            // given: a bank that wants attested Android keys enrols them as device keys.
-            isHardwareBacked: false)
+            // given: a bank that wants attested Android keys enrols them as device keys. What is certified
+            // is the hash of the client data; the model is signed by the new key alone.
+            mayMeetProfile: false, unproven: AttestationProof.ofTheAuthenticator)
     }
 
     /// Whether the lists together say that the key was made where it is, and may sign and nothing else.
     ///
     /// The union of both, because a statement of software is one too: how much it is worth is what
-    /// ``AttestationProof/isHardwareBacked`` says. Each list that names one of the two must agree.
+    /// ``AttestationProof/unproven`` says. Each list that names one of the two must agree.
     private static func isGeneratedToSign(_ lists: [AuthorizationList]) -> Bool {
         let origins = lists.compactMap { $0.integer(.origin) }
         let purposes = lists.compactMap { $0.integers(.purpose) }

@@ -13,7 +13,9 @@ enum AppleAttestation {
         guard chain.leaf.spki == claim.key.publicKey.spki else {
             throw .attestationPublicKeyMismatch
         }
-        return AttestationProof(type: .anonymizationCA, chain: chain)
+        // Apple certifies the hash of the authenticator data too, and only keys of the Secure Enclave.
+        return AttestationProof(
+            type: .anonymizationCA, chain: chain, mayMeetProfile: true, unproven: [])
     }
 
     private static func nonce(in certificate: Certificate) throws(VerificationFailure) -> Bytes {

@@ -46,6 +46,8 @@ package enum AttestationFormat: String, Hashable, Sendable, CaseIterable {
     /// §8.7: the statement is an empty map.
     private func verifyNone(_ statement: CBOR) throws(VerificationFailure) -> AttestationProof {
         guard statement == .map([]) else { throw .attestationStatementMalformed }
-        return AttestationProof(type: .absent, chain: nil)
+        return AttestationProof(
+            type: .absent, chain: nil, mayMeetProfile: false,
+            unproven: AttestationProof.ofTheAuthenticator)
     }
 }

@@ -15,48 +15,55 @@ struct AttestationJudge {
     ///   - claim: What it is about.
     ///   - object: The attestation object, which is kept as it came.
     /// - Returns: What is recorded.
-    /// - Throws: When trust is required and there is none: `att_untrusted`, or what is wrong with the
-    ///   chain.
+    /// - Throws: What is wrong with certificates that are no chain, whatever is trusted. When trust is
+    ///   required and there is none, `att_untrusted`, or what speaks against the chain.
     func judge(
         _ proof: AttestationProof, _ format: AttestationFormat, of claim: AttestationClaim,
         object: Bytes
     ) throws(VerificationFailure) -> Attestation {
-        let anchor: Certificate?
+        var anchor: Certificate?
         var refusal: VerificationFailure?
-        do throws(VerificationFailure) {
-            anchor = try self.anchor(of: proof, format, model: claim.credential.model)
-        } catch {
-            guard policy.trust == .recorded else { throw error }
-            anchor = nil
-            refusal = error
+        if let chain = proof.chain {
+            do throws(CertificateError) {
+                anchor = try chain.validate(
+                    .standard(
+                        anchors: policy.certificates(
+                            for: format, of: claim.credential.model, at: instant)),
+                    at: instant)
+            } catch {
+                refusal = error.failure
+                // No honest authenticator sends certificates that are none, or no chain.
+                guard policy.trust == .recorded, !error.isDefect else { throw error.failure }
+            }
+        } else if policy.trust == .required {
+            // Nobody vouches for `none` and `self`.
+            throw .attestationUntrusted
         }
         let facts = AttestationFacts(
             claim: claim, proof: proof, anchor: anchor, refusal: refusal)
         return Attestation(
             verdict: proof.chain != nil && anchor == nil ? .untrusted : proof.type,
             format: format.rawValue, statement: [object], facts: facts.json,
-            profiles: anchor != nil && proof.isHardwareBacked ? [.fidoTrusted] : [])
+            profiles: anchor != nil && proof.mayMeetProfile ? [.fidoTrusted] : [])
+    }
+}
+
+extension CertificateError {
+    /// What evidence knows it as.
+    fileprivate var failure: VerificationFailure {
+        switch self {
+        case .malformed, .weak: .attestationCertificateInvalid
+        case .broken: .attestationChainBroken
+        case .untrusted: .attestationUntrusted
+        case .expired, .notYetValid: .attestationCertificateExpired
+        }
     }
 
-    /// The trusted certificate that the statement's chain reaches; none for `none` and `self`.
-    private func anchor(
-        of proof: AttestationProof, _ format: AttestationFormat, model: AAGUID
-    ) throws(VerificationFailure) -> Certificate? {
-        guard let chain = proof.chain else {
-            guard policy.trust == .recorded else { throw .attestationUntrusted }
-            return nil
-        }
-        do {
-            return try chain.validate(
-                .standard(anchors: policy.certificates(for: format, of: model, at: instant)),
-                at: instant)
-        } catch {
-            switch error {
-            case .malformed, .weak: throw .attestationCertificateInvalid
-            case .broken: throw .attestationChainBroken
-            case .untrusted: throw .attestationUntrusted
-            case .expired, .notYetValid: throw .attestationCertificateExpired
-            }
+    /// Whether what came is no chain at all, rather than one that is not trusted here and now.
+    fileprivate var isDefect: Bool {
+        switch self {
+        case .malformed, .broken: true
+        case .weak, .untrusted, .expired, .notYetValid: false
         }
     }
 }
@@ -94,7 +101,7 @@ struct AttestationFacts {
     /// No attestation of WebAuthn tells how a user is verified (D-08); without a trusted maker nothing
     /// about the authenticator is proven at all.
     private var notProven: [String] {
-        (anchor == nil ? ["aaguid", "key_storage"] : proof.isHardwareBacked ? [] : ["key_storage"])
+        (anchor == nil ? AttestationProof.ofTheAuthenticator : proof.unproven)
             + ["user_verification_method"]
     }
 

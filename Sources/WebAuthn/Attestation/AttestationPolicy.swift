@@ -7,7 +7,8 @@ package import Crypto
 package struct AttestationPolicy: Hashable, Sendable {
     /// What becomes of a credential whose maker is not trusted here.
     package enum Trust: Hashable, Sendable {
-        /// It is taken, and recorded as what it is. The statement itself must be in order all the same.
+        /// It is taken, and recorded as what it is. The statement itself must be in order all the same, and
+        /// its certificates a chain.
         case recorded
         /// It is refused: also `none` and self attestation, which nobody vouches for.
         case required

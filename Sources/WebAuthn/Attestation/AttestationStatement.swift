@@ -20,8 +20,16 @@ struct AttestationProof {
     let chain: CertificateChain?
     /// What the format told besides.
     var facts: [JSON.Member] = []
-    /// Whether secure hardware made and holds the key, as far as the format tells software apart.
-    var isHardwareBacked = true
+    /// Whether the key meets ``AttestationProfile/fidoTrusted`` under a trusted anchor.
+    let mayMeetProfile: Bool
+    /// What the statement does not prove of the authenticator, also under a trusted anchor: some of
+    /// ``ofTheAuthenticator``.
+    let unproven: [String]
+
+    /// All that a statement may prove of an authenticator: its model, and that the key is in hardware.
+    static let ofTheAuthenticator = [model, keyStorage]
+    static let model = "aaguid"
+    static let keyStorage = "key_storage"
 }
 
 /// What several formats have in common.

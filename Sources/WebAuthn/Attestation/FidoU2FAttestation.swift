@@ -26,6 +26,8 @@ enum FidoU2FAttestation {
         guard attesting.isValid(signature: signature, for: message) else {
             throw .attestationSignatureInvalid
         }
-        return AttestationProof(type: .basic, chain: chain, isHardwareBacked: false)
+        return AttestationProof(
+            type: .basic, chain: chain, mayMeetProfile: false,
+            unproven: AttestationProof.ofTheAuthenticator)
     }
 }

@@ -14,8 +14,11 @@ enum PackedAttestation {
             in: statement, over: claim.toBeSigned, by: chain.leaf)
         try verifyRequirements(of: chain.leaf)
         try AttestationStatement.verifyModel(in: chain.leaf, is: claim.credential.model)
-        // Whether one certificate serves a batch or a CA made it cannot be told from here.
-        return AttestationProof(type: .basic, chain: chain)
+        // Whether one certificate serves a batch or a CA made it cannot be told from here. Where the key
+        // is kept the statement does not say either: software of a trusted maker's attests in this format.
+        return AttestationProof(
+            type: .basic, chain: chain, mayMeetProfile: true,
+            unproven: [AttestationProof.keyStorage])
     }
 
     /// Without certificates the new key vouches for itself.
@@ -29,7 +32,9 @@ enum PackedAttestation {
         guard claim.key.publicKey.isValid(signature: signature, for: claim.toBeSigned) else {
             throw .attestationSignatureInvalid
         }
-        return AttestationProof(type: .selfSigned, chain: nil)
+        return AttestationProof(
+            type: .selfSigned, chain: nil, mayMeetProfile: false,
+            unproven: AttestationProof.ofTheAuthenticator)
     }
 
     /// §8.2.1: version 3, a subject that names country, organisation, unit and model, and no CA.

@@ -34,7 +34,8 @@ enum TPMAttestation {
         return AttestationProof(
             type: .attestationCA, chain: chain,
             facts: [.init("tpm", facts(module, area))],
-            isHardwareBacked: area.isMadeInside)
+            mayMeetProfile: area.isMadeInside,
+            unproven: area.isMadeInside ? [] : [AttestationProof.keyStorage])
     }
 
     /// §8.3.1: version 3, no subject, the module named in the alternative name, its usage, no CA.

@@ -12,8 +12,6 @@ package struct MetadataBLOB: Sendable {
         package let certificates: [Certificate]
     }
 
-    /// Grows with every edition.
-    package let number: Int64
     /// The models are believed until the end of this day, UTC: an old list does not know what was
     /// revoked since.
     package let nextUpdate: Instant
@@ -52,11 +50,10 @@ package struct MetadataBLOB: Sendable {
     /// - Throws: ``Failure``.
     package init(_ text: String, root: Certificate, at: Instant) throws(Failure) {
         let payload = try Self.verified(text, root, at)
-        guard let json = SignedJSON.decode(payload), case .integer(let number)? = json["no"],
+        guard let json = SignedJSON.decode(payload), case .integer? = json["no"],
             let day = json["nextUpdate"]?.text, let date = Instant(text: "\(day)T00:00:00Z"),
             case .array(let entries)? = json["entries"]
         else { throw .payload }
-        self.number = number
         nextUpdate = date + Seconds(24 * 60 * 60)
         var models: [Model] = []
         for entry in entries {

@@ -81,7 +81,10 @@ final class StateStory {
 
     private func play(_ step: String) async throws {
         if let group = step.wholeMatch(of: /parallel( at expiry)?: (.*)/) {
-            if group.1 != nil { try await expire(inSeconds: 1) }
+            // What is swept is the action: with the question alone nothing would ever end it.
+            if group.1 != nil {
+                try await expire(inSeconds: 1, whole: step.contains("sweeper"))
+            }
             return try await playAtOnce(String(group.2))
         }
         if step.contains("first instance"), step.contains("second instance") {

@@ -3,8 +3,6 @@ import HTTP
 import Testing
 
 @Suite struct `The files below the well-known path` {
-    private static let fingerprint = String(repeating: "0a", count: 32)
-
     private func get(_ name: String, _ wellKnown: WellKnown) async throws -> APIAnswer? {
         var api = FakeAPI()
         api.wellKnown = wellKnown
@@ -34,9 +32,10 @@ import Testing
     }
 
     @Test func `tell Android which app, signed by which certificates, may use them`() async throws {
+        let certificate = try #require(Digest(Bytes(repeating: 0x0A, count: 32)))
         let wellKnown = WellKnown(
             origins: [], appleApp: nil,
-            androidApp: .init(package: "com.bank.app", certificates: [Self.fingerprint]))
+            androidApp: .init(package: "com.bank.app", certificates: [certificate]))
         let answer = try await get("assetlinks.json", wellKnown)
         let link: JSON = [
             "relation": ["delegate_permission/common.get_login_creds"],

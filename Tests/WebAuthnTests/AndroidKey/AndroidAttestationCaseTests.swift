@@ -72,11 +72,13 @@ import WebAuthn
     }
 
     private static func requirements(_ app: JSON?) throws -> AndroidRequirements {
-        let digest = app?["signingCertSha256"]?.text ?? String(repeating: "0", count: 64)
+        let digest = try #require(
+            Digest(
+                fingerprint: app?["signingCertSha256"]?.text ?? String(repeating: "0", count: 64)))
         return AndroidRequirements(
             app: try #require(
                 AndroidApp(
-                    packageName: app?["package"]?.text ?? "none", signerDigests: [digest])),
+                    packageName: app?["package"]?.text ?? "none", signers: [digest])),
             patchMonthMin: nil)
     }
 

@@ -115,6 +115,47 @@ import WebAuthn
         }
     }
 
+    /// The app chooses its leaf's subject, and a root may issue under its own name.
+    @Test func `is not of the factory by its leaf's serial number (AK-04)`() throws {
+        let last = SyntheticPhone.now
+        let phone = try SyntheticPhone()
+        let successor = try P256PrivateKey.generate()
+        var above = TestCertificate(
+            subject: phone.root.subject, issuer: phone.root.subject,
+            spki: successor.publicKey.spki)
+        above.serial = 77
+        above.notAfter = last
+        above.extensions = [TestCertificate.authority(), TestCertificate.issuerSerial(0x0ABC)]
+        var leaf = TestCertificate(
+            subject: TestCertificate.name("Key") + [("2.5.4.5", "90e8da3cadfc7820")],
+            issuer: phone.root.subject, spki: phone.key.publicKey.spki)
+        leaf.extensions = [
+            SyntheticPhone.ext(.init(challenge: SyntheticPhone.challenge)),
+            TestCertificate.issuerSerial(77),
+        ]
+        let chain = [try leaf.signed(by: successor), try above.signed(by: phone.root.key)]
+        _ = try phone.verify(chain, at: last)
+        #expect(throws: Failure.expired) { try phone.verify(chain, at: last + Seconds(1)) }
+    }
+
+    @Test func `has no critical extension that nobody reads (AK-02)`() throws {
+        let description = DescriptionDraft(challenge: SyntheticPhone.challenge)
+        let unknown = TestCertificate.ext("1.2.3.4", critical: true, [5, 0])
+        let phone = try SyntheticPhone()
+        #expect(throws: Failure.chainBroken) {
+            try phone.verify(try phone.certificates { $0.extensions.append(unknown) })
+        }
+        let above = try SyntheticPhone { $0.extensions.append(unknown) }
+        #expect(throws: Failure.chainBroken) { try above.verify(try above.certificates()) }
+        // The description is read.
+        _ = try phone.verify(
+            try phone.certificates {
+                $0.extensions = [
+                    TestCertificate.ext(KeyDescription.oid, critical: true, description.encoded)
+                ]
+            })
+    }
+
     /// A certificate of the root's name and key, signed by a stranger, continues any chain; a serial number
     /// above it would make a remotely provisioned chain look like one of the factory, which does not age.
     @Test func `may have nothing above its root (AK-02, AK-04)`() throws {
@@ -188,6 +229,25 @@ import WebAuthn
         }
     }
 
+    @Test func `is below no revoked root, sent or not (AK-06)`() throws {
+        let phone = try SyntheticPhone { $0.serial = 0xFEED }
+        let leaf = try phone.intermediate.certify(phone.key.publicKey.spki) {
+            $0.serial = 0xBEEF
+            $0.extensions = [SyntheticPhone.ext(.init(challenge: SyntheticPhone.challenge))]
+        }
+        let below = [leaf.der, phone.intermediate.certificate.der]
+        func verify(_ certificates: [Bytes], revoked serial: String) throws {
+            _ = try AndroidKeyAttestation.verify(
+                certificates: certificates, challenge: SyntheticPhone.challenge,
+                key: phone.key.publicKey.spki, at: SyntheticPhone.now,
+                trust: phone.trust(try SyntheticPhone.revocations([serial])))
+        }
+        for chain in [below, below + [phone.root.certificate.der]] {
+            try verify(chain, revoked: "abd")
+            #expect(throws: Failure.revoked) { try verify(chain, revoked: "abc") }
+        }
+    }
+
     @Test func `counts for nothing without a fresh revocation list (AK-06)`() throws {
         let phone = try SyntheticPhone()
         let certificates = try phone.certificates()
@@ -197,9 +257,11 @@ import WebAuthn
                 key: phone.key.publicKey.spki, at: SyntheticPhone.now, trust: phone.trust(list))
         }
         let now = SyntheticPhone.now
-        try verify(try SyntheticPhone.revocations(fetchedAt: now - Seconds(86_400)))
+        for fetchedAt in [now - Seconds(86_400), now + Seconds(300)] {
+            try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
+        }
         #expect(throws: Failure.revocationsMissing) { try verify(nil) }
-        for fetchedAt in [now - Seconds(86_401), now + Seconds(86_401)] {
+        for fetchedAt in [now - Seconds(86_401), now + Seconds(301)] {
             #expect(throws: Failure.revocationsStale) {
                 try verify(try SyntheticPhone.revocations(fetchedAt: fetchedAt))
             }
@@ -269,9 +331,8 @@ extension AndroidRequirements {
     /// What the synthetic bank demands besides the profile.
     static var bank: AndroidRequirements {
         guard
-            let app = AndroidApp(
-                packageName: DescriptionDraft.packageName,
-                signerDigests: [Hex.encode(DescriptionDraft.signerDigest)])
+            let signer = Digest(DescriptionDraft.signerDigest),
+            let app = AndroidApp(packageName: DescriptionDraft.packageName, signers: [signer])
         else { preconditionFailure("the fixture names an app") }
         return AndroidRequirements(app: app, patchMonthMin: 202_501)
     }

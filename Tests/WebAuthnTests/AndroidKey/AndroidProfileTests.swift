@@ -42,6 +42,7 @@ import WebAuthn
         ("AK-14 for a while", { $0.hardware(505, DER.integer(10)) }, [.authEveryUse]),
         ("AK-14 by software", { $0.software(505, DER.integer(1)) }, [.authEveryUse]),
         ("AK-15 while carried", { $0.hardware(506, DER.null()) }, [.notOnBody]),
+        ("AK-15 by software", { $0.software(506, DER.null()) }, [.notOnBody]),
         ("AK-16 imported", { $0.hardware(702, DER.integer(2)) }, [.generated]),
         ("AK-16 securely imported", { $0.hardware(702, DER.integer(4)) }, [.generated]),
         ("AK-16 no origin", { $0.hardware(702, nil) }, [.generated]),
@@ -86,6 +87,19 @@ import WebAuthn
         #expect(noticed == Set(AttestationProfile.androidBiometric.androidConditions ?? []))
     }
 
+    /// The chain is verified with keys of other kinds too.
+    @Test func `is missed by a certified key of another curve than the description's (AK-11)`()
+        throws
+    {
+        let tool = try OpenSSLTool()
+        try tool.run("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out k")
+        try tool.run("pkey -in k -pubout -outform DER -out p")
+        let key = try tool.read("p")
+        let phone = try SyntheticPhone()
+        let attestation = try phone.verify(try phone.certificates { $0.spki = key }, key: key)
+        #expect(attestation.unmet(.androidBiometric, .bank) == [.ecP256])
+    }
+
     @Test func `is met by what is allowed besides`() throws {
         let phone = try SyntheticPhone()
         let allowed: [Change] = [
@@ -122,15 +136,22 @@ import WebAuthn
     }
 
     @Test func `reads digests as keytool prints them`() throws {
-        let hex = Hex.encode(DescriptionDraft.signerDigest)
+        let digest = try #require(Digest(DescriptionDraft.signerDigest))
+        let hex = digest.hex
         let colons = stride(from: 0, to: 64, by: 2)
             .map { String(hex.dropFirst($0).prefix(2)).uppercased() }.joined(separator: ":")
-        #expect(
-            AndroidApp(packageName: "a", signerDigests: [colons])
-                == AndroidApp(packageName: "a", signerDigests: [hex]))
-        for (name, digests) in [("", [hex]), ("a", []), ("a", ["ab"]), ("a", [hex + "0"])] {
-            #expect(AndroidApp(packageName: name, signerDigests: digests) == nil)
+        #expect(Digest(fingerprint: hex) == digest)
+        #expect(Digest(fingerprint: colons) == digest)
+        for wrong in [
+            "", ":", String(hex.dropLast()), String(hex.dropLast(2)), hex + "00", hex + ":",
+            colons + ":", ":" + colons, String(hex.dropLast()) + "g",
+            colons.prefix(1) + ":" + colons.dropFirst().drop { $0 == ":" },
+        ] {
+            #expect(Digest(fingerprint: wrong) == nil, "\(wrong)")
         }
+        #expect(AndroidApp(packageName: "a", signers: [digest]) != nil)
+        #expect(AndroidApp(packageName: "", signers: [digest]) == nil)
+        #expect(AndroidApp(packageName: "a", signers: []) == nil)
     }
 
     @Test func `in a secure element asks for both levels to be StrongBox (AK-09)`() throws {
@@ -140,8 +161,18 @@ import WebAuthn
             $0.keyMintLevel = 2
         }
         #expect(strong.unmet(.androidBiometricStrongBox, .bank) == [])
-        let mixed = try phone.verify { $0.keyMintLevel = 2 }
-        #expect(mixed.unmet(.androidBiometricStrongBox, .bank) == [.hardware, .strongBox])
+        for level in [\DescriptionDraft.keyMintLevel, \.attestationLevel] {
+            let mixed = try phone.verify { $0[keyPath: level] = 2 }
+            #expect(mixed.unmet(.androidBiometricStrongBox, .bank) == [.hardware, .strongBox])
+        }
+    }
+
+    @Test func `is the only kind of profile that such a key can meet`() throws {
+        let phone = try SyntheticPhone()
+        let attestation = try phone.verify(try phone.certificates())
+        for profile in [AttestationProfile.appAttest, .fidoTrusted] {
+            #expect(attestation.unmet(profile, .bank) == AndroidCondition.allCases)
+        }
     }
 
     @Test func `takes any patch level when the bank names none (AK-20)`() throws {
@@ -193,6 +224,21 @@ import WebAuthn
             { $0.attestationLevel = 3 }, { $0.keyMintLevel = -1 },
             { $0.hardware(704, DescriptionDraft.rootOfTrust(state: 4)) },
             { $0.hardware(2, DER.element([2], [0, 3])) },
+            // More than the schema has.
+            {
+                $0.hardware(
+                    704,
+                    DER.sequence(
+                        DER.octets([1]), DER.boolean(true), DER.enumerated(0), DER.octets([2]),
+                        DER.null()))
+            },
+            { $0.software(709, DER.octets(DER.sequence(DER.set([]), DER.set([]), DER.null()))) },
+            {
+                let package = DER.sequence(DER.octets([1]), DER.integer(7), DER.null())
+                $0.software(709, DER.octets(DER.sequence(DER.set([package]), DER.set([]))))
+            },
+            // In the list, and not under the tag of any property.
+            { $0.untagged = DER.integer(3) }, { $0.untagged = DER.element([0x80], [3]) },
         ]
         for change in changes {
             #expect(throws: AndroidAttestationFailure.descriptionMalformed) {
@@ -253,7 +299,6 @@ import WebAuthn
             "0c35C": {"status": "SUSPENDED", "expires": "2030-01-01"}}}
             """
         let list = try RevocationList(json: Bytes(json.utf8), fetchedAt: SyntheticPhone.now)
-        #expect(list.count == 2)
         #expect(list.contains(serial: "c35c"))
         #expect(list.contains(serial: "6681152659205225093"))
         #expect(!list.contains(serial: "c35"))
@@ -263,11 +308,21 @@ import WebAuthn
         "", "[]", "{}", #"{"entries": []}"#, #"{"entries": {"1": "REVOKED"}}"#,
         #"{"entries": {"1": {}}}"#, #"{"entries": {"xyz": {"status": "REVOKED"}}}"#,
         #"{"entries": {"": {"status": "REVOKED"}}}"#, #"{"entries": {"1": {"status": 1}}}"#,
-        #"{"entries": {}, "entries": {"1": {"status": "REVOKED"}}}"#, #"{"entries": {}} x"#,
+        #"{"entries": {}, "entries": {"1": {"status": "REVOKED"}}}"#, #"{"entries": {}}"#,
+        #"{"entries": {"1": {"status": "REVOKED"}}} x"#,
     ])
     func `of another form is refused`(text: String) {
         #expect(throws: RevocationList.Failure.malformed) {
             try RevocationList(json: Bytes(text.utf8), fetchedAt: SyntheticPhone.now)
+        }
+    }
+
+    @Test func `is read up to a length that no real one has`() {
+        let long =
+            Bytes(#"{"entries": {"1": {"status": "REVOKED"}}}"#.utf8)
+            + Bytes(repeating: 0x20, count: RevocationList.bytesMax)
+        #expect(throws: RevocationList.Failure.malformed) {
+            try RevocationList(json: long, fetchedAt: SyntheticPhone.now)
         }
     }
 }

@@ -13,6 +13,8 @@ struct DescriptionDraft {
     var challenge: Bytes
     var software: [(tag: Int, value: Bytes)]
     var hardware: [(tag: Int, value: Bytes)]
+    /// What else stands in the hardware's list.
+    var untagged: Bytes = []
 
     static let packageName = "com.example.bank"
     static let signerDigest = Bytes(repeating: 0xAB, count: 32)
@@ -68,11 +70,11 @@ struct DescriptionDraft {
         DER.sequence(
             DER.integer(version), DER.enumerated(attestationLevel), DER.integer(version),
             DER.enumerated(keyMintLevel), DER.octets(challenge), DER.octets([]),
-            Self.list(software), Self.list(hardware))
+            Self.list(software), Self.list(hardware, untagged))
     }
 
-    private static func list(_ items: [(tag: Int, value: Bytes)]) -> Bytes {
-        DER.sequence(items.map { DER.explicit($0.tag, $0.value) })
+    private static func list(_ items: [(tag: Int, value: Bytes)], _ more: Bytes = []) -> Bytes {
+        DER.sequence(items.map { DER.explicit($0.tag, $0.value) } + [more])
     }
 }
 

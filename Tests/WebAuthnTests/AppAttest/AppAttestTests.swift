@@ -59,6 +59,36 @@ import Testing
         #expect(try failure(device) == .certificateExpired)
     }
 
+    @Test func `needs an issuer and a root that are valid then too`() throws {
+        let end = Self.at + Seconds(60)
+        let issued = try TestAppAttest { $0.notAfter = end }
+        #expect(try failure(issued, at: end) == nil)
+        #expect(try failure(issued, at: end + Seconds(1)) == .certificateExpired)
+        let device = try TestAppAttest()
+        var draft = TestCertificate(
+            subject: device.root.subject, issuer: device.root.subject,
+            spki: device.root.key.publicKey.spki)
+        draft.extensions = [TestCertificate.authority()]
+        draft.notAfter = end
+        let trust = AppAttestTrust(
+            appID: TestAppAttest.appID, environments: [.production],
+            root: try Certificate(der: try draft.signed(by: device.root.key)))
+        #expect(try failure(device, at: end, trust: trust) == nil)
+        #expect(try failure(device, at: end + Seconds(1), trust: trust) == .certificateExpired)
+    }
+
+    @Test func `needs an issuer that is an authority, and no critical word that nobody reads`()
+        throws
+    {
+        let plain = try TestAppAttest { $0.extensions = [TestCertificate.noAuthority] }
+        #expect(try failure(plain) == .chainBroken)
+        var device = try TestAppAttest()
+        device.leaf = {
+            $0.extensions.append(TestCertificate.ext("1.2.3.4", critical: true, [5, 0]))
+        }
+        #expect(try failure(device) == .chainBroken)
+    }
+
     @Test func `counts only for the message and the key that it was made over`() throws {
         let device = try TestAppAttest()
         #expect(try failure(device, clientData: Bytes("another".utf8)) == .nonceMismatch)
@@ -76,6 +106,18 @@ import Testing
         #expect(try failure(device) == .nonceMismatch)
     }
 
+    @Test func `has nothing beside its nonce in that extension`() throws {
+        var device = try TestAppAttest()
+        device.leaf = {
+            $0.extensions = [
+                TestCertificate.ext(
+                    TestAppAttest.nonceExtension,
+                    DER.sequence(DER.explicit(1, DER.octets([1])), DER.null()))
+            ]
+        }
+        #expect(try failure(device) == .certificateInvalid)
+    }
+
     @Test func `is about the key whose ID was sent, outside and inside`() throws {
         let device = try TestAppAttest()
         let sent = try failure(device) {
@@ -85,9 +127,28 @@ import Testing
         var inside = try TestAppAttest()
         inside.keyIDInside = Bytes(repeating: 7, count: 32)
         #expect(try failure(inside) == .keyIDMismatch)
+        // The same outside and inside, and of another key than the certified one.
+        let both = try failure(inside) {
+            $0 = AppAttestStatement(object: $0.object, keyID: Bytes(repeating: 7, count: 32))
+        }
+        #expect(both == .keyIDMismatch)
         var key = try TestAppAttest()
         key.keyInside = try P256PrivateKey.generate().publicKey
         #expect(try failure(key) == .keyMismatch)
+    }
+
+    @Test func `is about a P-256 key in whole coordinates`() throws {
+        var device = try TestAppAttest()
+        let point = device.key.publicKey.x963.dropFirst()
+        let wrong: [[Int64: CBOR?]] = [
+            [1: .unsigned(1)], [1: nil], [-1: .unsigned(2)], [-1: nil], [-2: nil], [-3: nil],
+            // The same 64 bytes, cut in another place.
+            [-2: .bytes(Bytes(point.prefix(31))), -3: .bytes(Bytes(point.dropFirst(31)))],
+        ]
+        for changes in wrong {
+            device.coseChange = { members in changes.forEach { members[$0.key] = $0.value } }
+            #expect(try failure(device) == .keyMismatch)
+        }
     }
 
     @Test func `is of our app`() throws {
@@ -117,6 +178,32 @@ import Testing
         var trailing = try TestAppAttest()
         trailing.trailing = [0]
         #expect(try failure(trailing) == .cborMalformed)
+        var inside = try TestAppAttest()
+        inside.dataChange = { $0.append(0) }
+        #expect(try failure(inside) == .malformed)
+    }
+
+    @Test func `has all its parts, in their types and not too long`() throws {
+        var device = try TestAppAttest()
+        device.chainEnd = [.unsigned(1)]
+        #expect(try failure(device) == .malformed)
+        var bare = try TestAppAttest()
+        bare.receipt = nil
+        #expect(try failure(bare) == .malformed)
+        var long = try TestAppAttest()
+        long.receipt = Bytes(repeating: 0, count: 60_000)
+        #expect(try failure(long) == nil)
+        long.receipt = Bytes(repeating: 0, count: 65_536)
+        #expect(try failure(long) == .cborMalformed)
+    }
+
+    @Test func `is refused wherever its authenticator data is cut off`() throws {
+        var device = try TestAppAttest()
+        // 37 fixed bytes, 16 of the environment, 2 of a length, an ID of 32.
+        for count in 0...100 {
+            device.dataChange = { $0 = Bytes($0.prefix(count)) }
+            #expect(try failure(device) == (count < 87 ? .malformed : .cborMalformed), "\(count)")
+        }
     }
 
     @Test func `is refused, and nothing breaks, wherever it is cut off`() throws {
@@ -189,6 +276,18 @@ import Testing
         #expect(verify(device, assertion + [0]) == .failure(.cborMalformed))
         for count in 0..<assertion.count {
             #expect(verify(device, Bytes(assertion.prefix(count))) == .failure(.cborMalformed))
+        }
+    }
+
+    @Test func `is not longer than any real one`() throws {
+        let device = try TestAppAttest()
+        for (count, isTaken) in [(500, true), (1024, false)] {
+            let padding = CBOR.Pair(
+                key: .text("more"), value: .bytes(Bytes(repeating: 0, count: count)))
+            let assertion = try device.assert(Self.clientData, counter: 1, beside: [padding])
+            #expect(
+                verify(device, assertion)
+                    == (isTaken ? .success(1) : .failure(.cborMalformed)))
         }
     }
 }

@@ -21,15 +21,21 @@ struct TestAppAttest {
     /// What the authenticator data says; `nil` for the right ones.
     var keyIDInside: Bytes?
     var keyInside: P256PublicKey?
+    /// Changes the authenticator data as a whole, and what is in the key's COSE form.
+    var dataChange: (inout Bytes) -> Void = { _ in }
+    var coseChange: (inout [Int64: CBOR]) -> Void = { _ in }
+    /// `nil` for a statement without one.
+    var receipt: Bytes? = [1, 2, 3]
     var trailing: Bytes = []
     /// The certificates above the leaf, and how the leaf is made.
     var isChainSwapped = false
+    var chainEnd: [CBOR] = []
     var nonceExtensions = 1
     var leaf: (inout TestCertificate) -> Void = { _ in }
 
-    init() throws {
+    init(issuer change: (inout TestCertificate) -> Void = { _ in }) throws {
         root = try TestAuthority(root: "Synthetic App Attestation root")
-        issuer = try TestAuthority("Synthetic App Attestation CA", below: root)
+        issuer = try TestAuthority("Synthetic App Attestation CA", below: root, change)
         key = try P256PrivateKey.generate()
     }
 
@@ -48,9 +54,10 @@ struct TestAppAttest {
     /// The statement over client data.
     func attest(_ clientData: Bytes) throws -> AppAttestStatement {
         let id = keyIDInside ?? keyID
-        let raw =
+        var raw =
             data(counter: counter) + environment + [UInt8(id.count >> 8), UInt8(id.count & 0xFF)]
-            + id + Self.cose(keyInside ?? key.publicKey)
+            + id + cose(of: keyInside ?? key.publicKey)
+        dataChange(&raw)
         let nonce = sha256(raw + sha256(clientData).bytes).bytes
         let certificate = try issuer.certify(key.publicKey.spki, name: "Synthetic credCert") {
             $0.extensions = Array(
@@ -60,37 +67,43 @@ struct TestAppAttest {
             leaf(&$0)
         }
         let chain = [certificate.der, issuer.certificate.der]
+        let members = [
+            CBOR.Pair(
+                key: .text("x5c"),
+                value: .array(
+                    (isChainSwapped ? chain.reversed() : chain).map(CBOR.bytes) + chainEnd))
+        ]
+        let receipt = receipt.map { [CBOR.Pair(key: .text("receipt"), value: .bytes($0))] } ?? []
         let object = CBOR.map([
             .init(key: .text("fmt"), value: .text(format)),
-            .init(
-                key: .text("attStmt"),
-                value: .map([
-                    .init(
-                        key: .text("x5c"),
-                        value: .array((isChainSwapped ? chain.reversed() : chain).map(CBOR.bytes))),
-                    .init(key: .text("receipt"), value: .bytes([1, 2, 3])),
-                ])),
+            .init(key: .text("attStmt"), value: .map(members + receipt)),
             .init(key: .text("authData"), value: .bytes(raw)),
         ])
         return AppAttestStatement(object: object.encoded + trailing, keyID: keyID)
     }
 
-    /// An assertion over client data.
-    func assert(_ clientData: Bytes, counter: UInt32, extra: Bytes = []) throws -> Bytes {
+    /// An assertion over client data, with more in its authenticator data or beside it.
+    func assert(
+        _ clientData: Bytes, counter: UInt32, extra: Bytes = [], beside: [CBOR.Pair] = []
+    ) throws -> Bytes {
         let raw = data(counter: counter) + extra
         let nonce = sha256(raw + sha256(clientData).bytes).bytes
-        return CBOR.map([
-            .init(key: .text("signature"), value: .bytes(try key.sign(nonce))),
-            .init(key: .text("authenticatorData"), value: .bytes(raw)),
-        ]).encoded
+        return CBOR.map(
+            [
+                .init(key: .text("signature"), value: .bytes(try key.sign(nonce))),
+                .init(key: .text("authenticatorData"), value: .bytes(raw)),
+            ] + beside
+        ).encoded
     }
 
     /// A COSE key of P-256.
-    private static func cose(_ key: P256PublicKey) -> Bytes {
-        let pairs: [(Int64, CBOR)] = [
-            (1, .unsigned(2)), (3, CBOR(integer: -7)), (-1, .unsigned(1)),
-            (-2, .bytes(Bytes(key.x963[1..<33]))), (-3, .bytes(Bytes(key.x963[33..<65]))),
+    private func cose(of key: P256PublicKey) -> Bytes {
+        var members: [Int64: CBOR] = [
+            1: .unsigned(2), 3: CBOR(integer: -7), -1: .unsigned(1),
+            -2: .bytes(Bytes(key.x963[1..<33])), -3: .bytes(Bytes(key.x963[33..<65])),
         ]
-        return CBOR.map(pairs.map { CBOR.Pair(key: CBOR(integer: $0.0), value: $0.1) }).encoded
+        coseChange(&members)
+        return CBOR.map(members.map { CBOR.Pair(key: CBOR(integer: $0.key), value: $0.value) })
+            .encoded
     }
 }

@@ -87,6 +87,10 @@ import Testing
                 "android-key", try statement(maker, change), maker.trusting(.recorded))
             #expect(attestation.verdict == .basic)
             #expect(attestation.facts["android_key"]?["keyMintSecurityLevel"] != nil)
+            #expect(
+                attestation.facts["not_proven"] == [
+                    "aaguid", "key_storage", "user_verification_method",
+                ])
             return attestation.profiles
         }
         #expect(try profiles { _ in } == [])

@@ -33,6 +33,17 @@ import Testing
         }
     }
 
+    @Test func `it proves neither the model nor where the key is, whoever is trusted`() throws {
+        let maker = try SyntheticMaker()
+        let attestation = try maker.attestation(
+            "fido-u2f", try statement(maker, message(maker)), maker.trusting(.required))
+        #expect(attestation.verdict == .basic && attestation.profiles == [])
+        #expect(
+            attestation.facts["not_proven"] == [
+                "aaguid", "key_storage", "user_verification_method",
+            ])
+    }
+
     @Test func `it has exactly one certificate`() throws {
         let maker = try SyntheticMaker()
         let good = try statement(maker, message(maker))
@@ -59,7 +70,7 @@ import Testing
                 == .attestationCertificateInvalid)
         var fixture = maker.fixture
         fixture.policy = .service(
-            algorithms: Set(COSEAlgorithm.allCases), attestation: .untrusting)
+            algorithms: COSEAlgorithm.allCases, attestation: .untrusting)
         let response = fixture.attested(
             "fido-u2f", good, data: fixture.newData(key: COSEKey.encode(ed25519)))
         #expect(fixture.refusal(response) == .attestationAlgorithmMismatch)

@@ -3,6 +3,13 @@ import Crypto
 
 /// New keys of both kinds, under the service's policy.
 extension CustomerProofVerifier: RegistrationVerifier {
+    package func prepare(for offered: OfferedCredential) async {
+        guard case .deviceKey(let key) = offered,
+            key.attestation?.format == DeviceAttestation.androidKeyFormat
+        else { return }
+        await devices.android?.refresh()
+    }
+
     package func verify(
         _ offered: OfferedCredential, over message: Bytes, at: Instant
     ) throws(RegistrationFailure) -> VerifiedRegistration {
@@ -48,7 +55,8 @@ extension CustomerProofVerifier: RegistrationVerifier {
                 response: offered, challenge: sha256(message).bytes, relyingParty: relyingParty,
                 policy: policy, at: at)
         } catch {
-            throw .proof(error)
+            throw error.isOfAttestation
+                ? .attestation(AttestationFailure(error.code)) : .proof(error)
         }
         return VerifiedRegistration(
             publicKey: made.publicKey.spki,

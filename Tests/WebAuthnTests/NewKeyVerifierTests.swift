@@ -2,7 +2,8 @@ import Countersign
 import Crypto
 import TestSupport
 import Testing
-import WebAuthn
+
+@testable import WebAuthn
 
 @Suite struct `Verifying an offered key` {
     private static let message = Bytes("the enrolment message".utf8)
@@ -122,6 +123,49 @@ import WebAuthn
         #expect(verified.attestation.profiles.isEmpty)
         #expect(throws: RegistrationFailure.proof(.challengeMismatch)) {
             try verify(register(Self.message))
+        }
+    }
+}
+
+@Suite struct `An attestation that came with an offered passkey` {
+    private static let message = Bytes("the enrolment message".utf8)
+
+    /// What is told of a passkey with that attestation object, beside its signature.
+    private func failure(_ format: String, _ statement: CBOR) throws -> RegistrationFailure? {
+        let passkey = try SoftwareAuthenticator.create(
+            relyingPartyID: Fixtures.audience, entropy: .openSSL)
+        let good = passkey.register(
+            challenge: sha256(Self.message).bytes, origin: Fixtures.origin,
+            flags: [.userPresent, .userVerified], signCount: 0)
+        let data = try AttestationObject(parsing: good.attestationObject).authenticatorData
+        let object = CBOR.map([]).with("fmt", .text(format)).with("attStmt", statement)
+            .with("authData", .bytes(data))
+        let verifier = try Fixtures.verifier()
+        do throws(RegistrationFailure) {
+            _ = try verifier.verify(
+                .passkey(
+                    PasskeyRegistration(
+                        rawID: good.rawID, clientDataJSON: good.clientDataJSON,
+                        attestationObject: object.encoded, transports: [])),
+                over: Self.message, at: Fixtures.at)
+            return nil
+        } catch { return error }
+    }
+
+    @Test func `is refused for what it is, and is no failed proof`() throws {
+        let maker = try SyntheticMaker()
+        let strange = try maker.packed(try maker.certificate())
+        for (format, statement, code) in [
+            ("none", CBOR.map([]), nil), ("unknown", CBOR.map([]), "fmt_unsupported"),
+            ("none", strange, "att_stmt_malformed"), ("packed", strange, "att_signature_invalid"),
+        ] {
+            let expected = code.map { RegistrationFailure.attestation(AttestationFailure($0)) }
+            #expect(try failure(format, statement) == expected)
+        }
+        // Whatever comes of the rest, a reason is about the attestation or it is not.
+        for reason in VerificationFailure.allCases {
+            let isNamed = reason.code.hasPrefix("att_") || reason.code == "fmt_unsupported"
+            #expect(reason.isOfAttestation == isNamed, "\(reason.code)")
         }
     }
 }
