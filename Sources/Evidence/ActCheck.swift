@@ -83,6 +83,10 @@ struct ActAudit {
             guard body["act_id"] != nil else { return }
             let kind = body["kind"]?.text.flatMap(ActKind.init(rawValue:))
             try demandPeople(behind: body, kind ?? .publishPolicy)
+        case .actionReleased, .actionCancelled:
+            // Most holds end in their time, or by one that needs nobody else.
+            guard body["act_id"] != nil else { return }
+            try demandPeople(behind: body, .releaseHold)
         default: break
         }
     }

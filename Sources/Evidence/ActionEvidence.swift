@@ -47,6 +47,20 @@ package enum ActionEvidence {
         EvidenceDraft(.actionReleased, action: action, outcome: "ready", body: ["hold": hold.json])
     }
 
+    /// The end of a hold by two people: what they signed is in the evidence of their act.
+    package static func ended(_ ending: HoldEnding, by act: RecordedAct, and last: Person)
+        -> EvidenceDraft
+    {
+        EvidenceDraft(
+            ending.isCancel ? .actionCancelled : .actionReleased, action: ending.held.id,
+            outcome: ending.isCancel ? "cancelled" : "ready",
+            body: [
+                "hold": ending.hold.json, "reason": .string(ending.reason),
+                "act_id": .string(act.id.text), "document_digest": .string(act.digest.hex),
+                "people": .array((ending.earlier + [last]).map { .string($0.name) }),
+            ])
+    }
+
     /// Core banking's receipt, byte for byte.
     package static func executed(
         _ action: ID<Action>, reference: String, raw: Bytes

@@ -123,16 +123,17 @@ package struct EvidenceSealer: Sendable {
     ///   - wrappedKey: The subject's data key, wrapped.
     ///   - at: The database's time.
     ///   - heads: Where the chains stand now.
+    ///   - first: How many records of the same transaction are sealed already: these follow them.
     /// - Returns: `nil` when the key cannot be unwrapped: it was erased, or belongs to another key
     ///   file. Then nothing may be recorded, and so nothing may be done.
     package func seal(
         _ drafts: [EvidenceDraft], subject: ID<Subject>, wrappedKey: Bytes, at: Instant,
-        heads: ChainHeads
+        heads: ChainHeads, after first: Int = 0
     ) -> [SealedEvidence]? {
         guard let key = keyEncryption.unwrap(wrappedKey, for: subject) else { return nil }
         var heads = heads
         return drafts.enumerated().map { index, draft in
-            let record = seal(draft, number: index, with: key, at: at, heads: heads)
+            let record = seal(draft, number: first + index, with: key, at: at, heads: heads)
             heads.append(record)
             return record
         }

@@ -92,7 +92,8 @@ extension PersonEvidence {
                     .init("sign_count", .integer(Int64(signature.signCount))),
                 ]))
         switch signature.effect {
-        case .none: return [signed]
+        // What happens to the action is told on its own chain.
+        case .none, .endHold: return [signed]
         case .publish(let publication):
             return [signed, published(publication, by: act, sha256: sha256)]
         case .admit(let key):

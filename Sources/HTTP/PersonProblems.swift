@@ -57,7 +57,8 @@ extension Problem {
                 detail: "Ask for another challenge.")
         case .authenticationFailed: self = .personNotBelieved
         case .closed, .alreadySigned, .notProposed, .ownKey, .keyNotPending, .noKey,
-            .policyChanged, .tooLate, .tooEarly, .notStricter:
+            .policyChanged, .tooLate, .tooEarly, .notStricter, .notHeld, .holdChanged,
+            .notReleasable:
             self = .conflict(refusal)
         }
     }
@@ -94,6 +95,17 @@ extension Problem {
                 "policy-too-early", "Too early",
                 "A version that waits for its time would never come into force.",
                 [.init("not_before", .string(notBefore.text))])
+        case .notHeld:
+            conflict("hold-not-held", "Not held", "The action is not held, or not any more.")
+        case .holdChanged:
+            conflict(
+                "hold-changed", "Hold changed",
+                "The action is another than when the act was proposed; propose anew.")
+        case .notReleasable(let rule):
+            conflict(
+                "hold-not-releasable", "Not releasable",
+                "At its release the action would be cancelled.",
+                [.init("rule", .string(rule))])
         default:
             conflict(
                 "policy-not-stricter", "Not stricter",

@@ -134,9 +134,7 @@ private struct DueAction: Sendable {
 
     /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
     private static func refusal(_ row: Row, _ hold: Hold) throws(PostgresError) -> String? {
-        if let end: String = try row["credential_end"] { return "credential_\(end)" }
-        if try row["payee_is_gone"] { return "payee_removed" }
-        if let limit: String = try row["limit_lowered"] { return "limit_\(limit)" }
+        if let rule = try HeldAction.againstRelease(row) { return rule }
         // Nobody has answered it, and its rule says what that means.
         return hold.end == .cancel ? "unanswered_\(hold.rule.rawValue)" : nil
     }

@@ -102,3 +102,22 @@ extension RecordedActChallenge {
         ]
     }
 }
+
+extension HeldAction {
+    /// Reads a row of `load_held_action`.
+    init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["action_id"], subject: try row["subject_id"],
+            wrappedKey: try row["wrapped"],
+            head: ChainHead(length: try row["seq"], leafHash: try row["head"]),
+            hold: try ActionColumns.hold(row), againstRelease: try Self.againstRelease(row))
+    }
+
+    /// The rule by which a held action is no longer allowed at its release; `nil` when it still is.
+    static func againstRelease(_ row: Row) throws(PostgresError) -> String? {
+        if let end: String = try row["credential_end"] { return "credential_\(end)" }
+        if try row["payee_is_gone"] { return "payee_removed" }
+        if let limit: String = try row["limit_lowered"] { return "limit_\(limit)" }
+        return nil
+    }
+}

@@ -4,8 +4,9 @@ import Evidence
 
 /// Keeps acts in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`, which is one
-/// transaction; its evidence is of the service itself.
+/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql` or
+/// `V0016_hold_acts.sql`, which is one transaction; its evidence is of the service itself, and the end of a
+/// hold is told on the chain of its action too.
 package struct PostgresActStore: ActStore {
     private let database: Database
     private let service: ServiceSubject
@@ -33,12 +34,14 @@ package struct PostgresActStore: ActStore {
             let asked = try connection.execute(
                 .loadActChallenge, [.id(challenge), .id(act), .id(person)]
             ).single().map { row throws(PostgresError) in try RecordedActChallenge(row) }
+            // The action before the act too: one whose hold this act has ended comes with the act done.
+            let held = try connection.heldAction([.null, .id(act)])
             guard let base = try connection.proposal(of: person),
                 let found = try connection.acts(
                     of: base.person.role, id: act, state: nil, before: nil, limit: 1
                 ).first
             else { return nil }
-            return ActContext(base: base, act: found, challenge: asked)
+            return ActContext(base: base, act: found, challenge: asked, held: held)
         }
     }
 
@@ -46,6 +49,12 @@ package struct PostgresActStore: ActStore {
         try await database.query(.knowsTimeZone, [.text(name)]) { rows throws(PostgresError) in
             guard let row = try rows.single() else { throw .malformedColumn("is_known") }
             return try row["is_known"]
+        }
+    }
+
+    package func heldAction(_ id: ID<Action>) async throws(StoreFailure) -> HeldAction? {
+        try await database.run { connection throws(PostgresError) in
+            try connection.heldAction([.id(id), .null])
         }
     }
 
@@ -89,6 +98,9 @@ package struct PostgresActStore: ActStore {
     package func sign(
         _ signature: NewActSignature, on context: ActContext
     ) async throws(StoreFailure) -> Bool {
+        if case .endHold(let ending) = signature.effect {
+            return try await end(ending, signature, context)
+        }
         let evidence = try await service.seal(
             PersonEvidence.signed(signature, on: context, sha256: .openSSL))
         let rows: [Parameter] = [
@@ -96,7 +108,7 @@ package struct PostgresActStore: ActStore {
             .json(signature.keyState.encoded),
         ]
         switch signature.effect {
-        case .none:
+        case .none, .endHold:
             return try await database.succeeded("signed", .signAct, rows + [.json(evidence)])
         case .publish(let publication):
             return try await database.succeeded(
@@ -109,6 +121,23 @@ package struct PostgresActStore: ActStore {
             return try await database.succeeded(
                 "done", .admitPersonKey, rows + [.json(evidence)])
         }
+    }
+
+    private func end(
+        _ ending: HoldEnding, _ signature: NewActSignature, _ context: ActContext
+    ) async throws(StoreFailure) -> Bool {
+        let evidence = try await service.seal(
+            PersonEvidence.signed(signature, on: context, sha256: .openSSL),
+            then: ActionEvidence.ended(ending, by: context.act, and: context.base.person),
+            of: ending.held)
+        return try await database.succeeded(
+            "done", .endHold,
+            [
+                .json(signature.columns(at: context.base.at).encoded),
+                .json(signature.keyState.encoded),
+                .idArray(ending.earlier.map(\.id).sorted { $0.text < $1.text }),
+                .json(evidence.service), .json(evidence.action),
+            ])
     }
 
     package func withdraw(
@@ -154,6 +183,14 @@ extension Connection {
             policies: try execute(.policiesAhead, []).map { row throws(PostgresError) in
                 try PublishedPolicy(row)
             })
+    }
+
+    fileprivate borrowing func heldAction(
+        _ parameters: [Parameter]
+    ) throws(PostgresError) -> HeldAction? {
+        try execute(.loadHeldAction, parameters).single().map { row throws(PostgresError) in
+            try HeldAction(row)
+        }
     }
 
     fileprivate borrowing func acts(

@@ -7,11 +7,12 @@ extension EvidenceSealer {
     /// - Throws: ``StoreFailure/internalFailure(code:)`` when the customer's key cannot be unwrapped.
     func records(
         _ drafts: [EvidenceDraft], subject: ID<Subject>, wrappedKey: Bytes, at: Instant,
-        heads: ChainHeads
+        heads: ChainHeads, after first: Int = 0
     ) throws(StoreFailure) -> [SealedEvidence] {
         guard
             let records = seal(
-                drafts, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads)
+                drafts, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads,
+                after: first)
         else { throw .internalFailure(code: "data_key") }
         return records
     }

@@ -23,7 +23,27 @@ package struct ServiceSubject: Sendable {
     /// - Throws: ``StoreFailure``.
     func seal(_ drafts: [EvidenceDraft]) async throws(StoreFailure) -> Bytes {
         let (wrapped, at) = try await key()
-        return try sealer.records(
+        return try seal(drafts, wrapped, at)
+    }
+
+    /// Seals drafts of the service itself, and after them one of a customer's action, of one transaction.
+    ///
+    /// - Throws: ``StoreFailure``.
+    func seal(
+        _ drafts: [EvidenceDraft], then draft: EvidenceDraft, of held: HeldAction
+    ) async throws(StoreFailure) -> (service: Bytes, action: Bytes) {
+        let (wrapped, at) = try await key()
+        let action = try sealer.records(
+            [draft], subject: held.subject, wrappedKey: held.wrappedKey, at: at,
+            heads: ChainHeads(actions: [held.id: held.head]), after: drafts.count
+        ).json
+        return (try seal(drafts, wrapped, at), action)
+    }
+
+    private func seal(
+        _ drafts: [EvidenceDraft], _ wrapped: Bytes, _ at: Instant
+    ) throws(StoreFailure) -> Bytes {
+        try sealer.records(
             drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: at,
             heads: ChainHeads()
         ).json

@@ -26,7 +26,7 @@ struct DecisionWorld: Sendable {
         }
     }
 
-    private init(_ test: TestDatabase, _ database: Database) async throws {
+    init(_ test: TestDatabase, _ database: Database) async throws {
         self.test = test
         self.database = database
         guard let key = KeyEncryptionKey(EntropySource.openSSL(32)) else {

@@ -23,10 +23,12 @@ struct PeopleWorld: Sendable {
         }
     }
 
-    private init(_ test: TestDatabase, _ database: Database) async throws {
+    init(
+        _ test: TestDatabase, _ database: Database, key: KeyEncryptionKey? = nil
+    ) async throws {
         self.test = test
         self.database = database
-        guard let key = KeyEncryptionKey(EntropySource.openSSL(32)) else {
+        guard let key = key ?? KeyEncryptionKey(EntropySource.openSSL(32)) else {
             preconditionFailure("32 bytes are a key")
         }
         keyEncryption = key
@@ -111,7 +113,7 @@ struct PeopleWorld: Sendable {
         let (found, _) = try await store.stored(
             EvidenceQuery(
                 actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
-                limit: 10_000, after: nil))
+                limit: 100_000, after: nil))
         var audit = EvidenceAudit(verifier: EvidenceVerifier(keyEncryption: keyEncryption))
         var faults: [String] = []
         var signatures = 0

@@ -31,12 +31,18 @@ package struct ActContext: Sendable {
     package let act: RecordedAct
     /// The challenge that the request names; `nil` when it names none, or none of this act and person.
     package let challenge: RecordedActChallenge?
+    /// The action of an act about a hold, not read later than the act; `nil` for every other act.
+    package let held: HeldAction?
 
     /// Takes what was read.
-    package init(base: ProposalContext, act: RecordedAct, challenge: RecordedActChallenge?) {
+    package init(
+        base: ProposalContext, act: RecordedAct, challenge: RecordedActChallenge?,
+        held: HeldAction? = nil
+    ) {
         self.base = base
         self.act = act
         self.challenge = challenge
+        self.held = held
     }
 }
 
@@ -105,6 +111,8 @@ package enum ActEffect: Sendable {
     case publish(PolicyPublication)
     /// A key counts from now on.
     case admit(RecordedPersonKey)
+    /// A hold ends before its time.
+    case endHold(HoldEnding)
 }
 
 /// A version of the policy that is about to be published.
@@ -151,6 +159,12 @@ package enum ActRefusal: Error, Equatable, Sendable {
     case tooEarly(notBefore: Instant)
     /// One person may only publish what is at least as strict in every member.
     case notStricter
+    /// The action is not held, or not any more.
+    case notHeld
+    /// The action is held otherwise than when the act was proposed.
+    case holdChanged
+    /// The action could not be released now, when its hold would end; the rule.
+    case notReleasable(rule: String)
 }
 
 /// What came of making an act, or of asking to sign one.

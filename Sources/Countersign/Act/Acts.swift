@@ -60,6 +60,7 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
         switch command.kind {
         case .publishPolicy, .tightenPolicy: return try await drawPolicy(command, context)
         case .admitKey: return drawAdmission(command, context)
+        case .releaseHold, .cancelHold: return try await drawHold(command)
         case .importPayees: return .failure(.kindNotAllowed)
         }
     }

@@ -9,12 +9,22 @@ package enum ActKind: String, CaseIterable, Sendable {
     case admitKey = "person_key.admit"
     /// A file of payees may be imported by the operator: two people.
     case importPayees = "payee.import"
+    /// The hold of an action ends before its time, and it is executed: two officers.
+    case releaseHold = "hold.release"
+    /// The hold of an action ends before its time, and it is not executed: two officers.
+    case cancelHold = "hold.cancel"
 
     /// How many people must sign; the database has the same numbers.
     package var signaturesNeeded: Int { self == .tightenPolicy ? 1 : 2 }
 
     /// Whether people of a role may propose it.
-    package func isFor(_ role: PersonRole) -> Bool { role == .risk || self == .admitKey }
+    package func isFor(_ role: PersonRole) -> Bool {
+        switch self {
+        case .admitKey: true
+        case .releaseHold, .cancelHold: role == .officer
+        case .publishPolicy, .tightenPolicy, .importPayees: role == .risk
+        }
+    }
 }
 
 /// Where an act stands; the raw value is the word in the API.

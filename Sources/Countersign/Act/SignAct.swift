@@ -134,6 +134,7 @@ extension Acts {
                 return .failure(.notFound)
             }
             return admissible(id, context.base).map(ActEffect.admit)
+        case .releaseHold, .cancelHold: return ending(of: context).map(ActEffect.endHold)
         case .importPayees: return .failure(.kindNotAllowed)
         }
     }

@@ -59,6 +59,9 @@ package protocol ActStore: Sendable {
     /// Whether the database has a time zone of that name: days could not be counted in another.
     func knowsTimeZone(_ name: String) async throws(StoreFailure) -> Bool
 
+    /// Reads an action whose hold an act wants to end; `nil` when there is none of that ID.
+    func heldAction(_ id: ID<Action>) async throws(StoreFailure) -> HeldAction?
+
     /// Stores an act with the question to its proposer, unless that person has `openMax` open ones.
     func create(
         _ act: RecordedAct, _ challenge: RecordedActChallenge, openMax: Int

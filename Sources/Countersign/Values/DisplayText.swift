@@ -13,6 +13,8 @@ package struct DisplayText: Sendable {
         case payeeName, payeeAlias, reference, endToEndID
         /// What a customer calls a credential, and why somebody cancels or revokes.
         case credentialLabel, reason
+        /// Why two people end a hold.
+        case actReason
 
         /// In Unicode scalars.
         package var lengths: ClosedRange<Int> {
@@ -21,6 +23,7 @@ package struct DisplayText: Sendable {
             case .payeeAlias, .reference: 0...140
             case .endToEndID: 0...35
             case .credentialLabel: 0...64
+            case .actReason: 1...500
             }
         }
     }

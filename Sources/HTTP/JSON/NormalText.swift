@@ -16,3 +16,18 @@ extension DisplayText {
         try self.init(text.precomposedStringWithCanonicalMapping, field)
     }
 }
+
+extension JSON {
+    /// The same object with one of its texts normalised to NFC, for documents that the domain reads itself.
+    /// One that is too long stays as it is, and is refused for its length.
+    func normalizing(_ name: String, _ field: DisplayText.Field) -> JSON {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.map { member in
+                guard member.name == name, case .string(let text) = member.value,
+                    text.unicodeScalars.count <= 4 * field.lengths.upperBound
+                else { return member }
+                return Member(name, .string(text.precomposedStringWithCanonicalMapping))
+            })
+    }
+}

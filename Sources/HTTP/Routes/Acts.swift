@@ -12,7 +12,7 @@ extension APIRoutes {
                         throw ObjectReader.malformed(
                             "An object is missing here.", at: JSONPointer.root.member("document"))
                     }
-                    return (kind, document)
+                    return (kind, document.normalizing("reason", .actReason))
                 }
             },
             answer: { call async throws(StoreFailure) in

@@ -119,7 +119,9 @@ import Testing
         (.authenticationFailed, 401, "authentication-failed"),
         (.policyChanged(newest: 4), 409, "policy-changed"), (.tooLate, 409, "policy-too-late"),
         (.tooEarly(notBefore: Fixture.now), 409, "policy-too-early"),
-        (.notStricter, 409, "policy-not-stricter"),
+        (.notStricter, 409, "policy-not-stricter"), (.notHeld, 409, "hold-not-held"),
+        (.holdChanged, 409, "hold-changed"),
+        (.notReleasable(rule: "payee_removed"), 409, "hold-not-releasable"),
     ])
     func `tell refusals as problems`(
         refusal: ActRefusal, status: Int, slug: String
