@@ -323,7 +323,8 @@ extension Problem {
         "recovery-not-authorized", "not-pulled", "lease-lost", "receipt-contradicts",
         "too-many-requests", "act-kind-not-allowed", "act-closed", "act-already-signed",
         "act-not-proposed", "act-own-key", "act-key-not-pending", "act-no-key", "policy-changed",
-        "policy-too-late", "policy-too-early", "policy-not-stricter", "unavailable",
+        "policy-too-late", "policy-too-early", "policy-not-stricter",
+        "hold-not-held", "hold-changed", "hold-not-releasable", "unavailable",
         "outcome-unknown", "internal-error",
     ]
 }
