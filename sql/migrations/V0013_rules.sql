@@ -55,7 +55,7 @@ ALTER TABLE action
     -- What a held action comes to when nobody has answered it.
     ADD COLUMN hold_end text CONSTRAINT action_hold_end CHECK (hold_end IN ('release', 'cancel')),
     -- Approved as a transfer to an account that was no payee.
-    ADD COLUMN payee_unknown boolean NOT NULL DEFAULT false,
+    ADD COLUMN payee_unknown boolean,
     -- What an own limit was, in minor units, when its change was approved.
     ADD COLUMN limit_before bigint,
     DROP CONSTRAINT action_kind,
@@ -424,6 +424,7 @@ GRANT UPDATE (recovered_at) ON customer TO countersign_definer;
 GRANT SELECT ON customer_limit, policy_decision TO countersign_service;
 GRANT EXECUTE ON FUNCTION ceiling_is_passed, set_limit, withdraw_limit, note_policy_decision
     TO countersign_definer;
+GRANT EXECUTE ON FUNCTION time_zone_is_known TO countersign_definer;
 GRANT EXECUTE ON FUNCTION policy_state, time_zone_is_known TO countersign_service;
 RESET ROLE;
 

@@ -5,7 +5,7 @@ SELECT clock_timestamp() AS now, a.subject_id, k.wrapped,
        a.hold_until, a.hold_rule, a.hold_end,
        -- A recovery may have kept what its keys approved.
        CASE WHEN cr.approvals_kept_at IS NULL THEN nullif(cr.status, 'active') END AS credential_end,
-       a.kind = 'transfer' AND p.id IS NULL AND NOT a.payee_unknown AS payee_is_gone,
+       a.kind = 'transfer' AND p.id IS NULL AND a.payee_unknown IS NOT TRUE AS payee_is_gone,
        -- The customer has lowered a limit meanwhile, or changed the same one again.
        CASE WHEN a.kind = 'transfer' THEN (
            SELECT min(l.limit_name) FROM countersign.customer_limit l
