@@ -35,7 +35,9 @@ import Testing
             for other in ActionKind.allCases {
                 let state = Fixtures.state(credentialProfiles: [profile])
                 let demand = refused(policy, try Fixtures.content(other), state)
-                #expect((demand == nil) == (isOne || other != kind))
+                // What is said of a change of contact data is said of a change of limits too.
+                let isAsked = other == kind || (kind, other) == (.contactChange, .limitChange)
+                #expect((demand == nil) == (isOne || !isAsked))
                 guard let demand else { continue }
                 #expect(demand.profiles == [.androidBiometricStrongBox, .fidoTrusted])
                 #expect(demand.kinds == [.deviceKey, .passkey] && demand.backupEligible)

@@ -79,6 +79,11 @@ struct DecisionWorld: Sendable {
         return try row["value"]
     }
 
+    /// What counts against caps on money; that a payee was confirmed stays counted.
+    func usedAmounts() async throws -> Int {
+        try await count("SELECT sum(used) FROM countersign.counter WHERE dimension <> 'new_payees'")
+    }
+
     /// A customer with a device key that has long been usable.
     func customer(_ name: String = "c-1001") async throws -> TestCustomer {
         let customer = try TestCustomer(name)

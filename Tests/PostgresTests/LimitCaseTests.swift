@@ -45,7 +45,13 @@ import Testing
             if try await day(text) == today { used.today += units }
             if instant.milliseconds - then.milliseconds < 86_400_000 { used.last24h += units }
         }
-        var state = Fixtures.state(at: instant)
+        let long = instant - Seconds(40 * 86_400)
+        var state = Fixtures.state(
+            at: instant,
+            payee: RecordedPayee(
+                id: Fixtures.id(5), confirmedAt: long, usableAt: long, newUntil: long,
+                firstExecutedAt: long))
+        state.credential = nil
         state.used = used
         for (window, expected) in [
             ("calendar", one.expect("calendar")), ("rolling_24h", one.expect("rolling24h")),

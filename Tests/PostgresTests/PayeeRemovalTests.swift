@@ -146,7 +146,7 @@ import Testing
             try await world.endHolds()
             #expect(try await world.housekeeping.settleDueActions() == 1)
             #expect(try await world.bank.action(asked.id)?.execution == .cancelled)
-            #expect(try await world.count("SELECT sum(used) FROM countersign.counter") == 0)
+            #expect(try await world.usedAmounts() == 0)
             #expect(try await world.evidenceFaults() == [])
         }
     }

@@ -96,7 +96,7 @@ import Testing
             #expect(try await world.housekeeping.settleDueActions() == 1)
             #expect(try await world.bank.action(transfer.id)?.execution == .cancelled)
             #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 0)
-            #expect(try await world.count("SELECT sum(used) FROM countersign.counter") == 0)
+            #expect(try await world.usedAmounts() == 0)
             let faults = try await world.evidenceFaults()
             #expect(faults == [])
         }

@@ -4,6 +4,7 @@ extension Command {
         demo, serve, migrate,
         clientAdd, payeeImport,
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
+        policySimulate,
         personKeyRevoke,
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,

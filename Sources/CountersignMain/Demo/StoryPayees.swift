@@ -99,6 +99,8 @@ extension Story {
             "limit \(refused.text("limit") ?? "?"), allowed \(refused.text("allowed") ?? "?")"
                 + " \(refused.text("currency") ?? "")")
         check("above the limit it is refused, though well signed", refused, 409, "limit-exceeded")
-        check("the answer says what would be allowed", refused.text("allowed"), is: "1000.00")
+        check(
+            "the answer says what is left: the first ones count together, until one is executed",
+            refused.text("allowed"), is: "750.00")
     }
 }
