@@ -258,6 +258,13 @@ private func text(_ reservation: Reservation) -> String {
         }
     }
 
+    @Test func `of a contact change begins when the change itself has waited`() throws {
+        let young = Fixtures.state(credentialCreatedAt: at)
+        let allowance = try #require(policy.decide(try Fixtures.contactChange(), young).allowance)
+        #expect(allowance.hold?.until == at + Seconds(10_800))
+        #expect(allowance.contactHoldUntil == at + Seconds(10_800 + 86_400))
+    }
+
     /// The clock starts at the signed confirmation (HP-T3), or when its own hold ends.
     @Test func `of a new payee's confirmation hold the payee too`() throws {
         let content = try Fixtures.newPayee()

@@ -71,6 +71,41 @@ import Testing
         }
     }
 
+    @Test func `a raise that core banking refuses does not hold`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            #expect(try await world.approve(Fixtures.limitChange("50.00"), customer).isDecided)
+            let raise = try await world.ask(Fixtures.limitChange("90.00"), customer)
+            _ = try await world.bank.decide(world.command(.approve, raise, customer))
+            try await world.settleHolds()
+            try await world.settle(raise.id, refused: true)
+            #expect(try await world.bank.action(raise.id)?.execution == .refused)
+            #expect(
+                try await world.approve(Fixtures.transfer("50.01"), customer).isDecided == false)
+            #expect(try await world.approve(Fixtures.transfer("50.00"), customer).isDecided)
+        }
+    }
+
+    @Test func `what went to an account before it was a payee counts for the payee`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(["{payee,unknown}": "\"as_new\""])
+            let friend = (name: "Ada Byron", iban: "NL91ABNA0417164300")
+            let transfer = try Fixtures.transfer("600.00", payee: friend)
+            #expect(try await world.approve(transfer, customer).isDecided)
+            #expect(
+                try await world.approve(Fixtures.newPayee(payee: friend), customer).isDecided)
+            guard
+                case .policy(.limitExceeded(.firstTransferMax, let allowed, _))? =
+                    try await world.approve(transfer, customer).refusal
+            else {
+                Issue.record("the first transfers were counted twice over")
+                return
+            }
+            #expect(allowed.decimal == "400.00")
+        }
+    }
+
     @Test func `a transfer that waits is cancelled when its customer lowers the limit`()
         async throws
     {

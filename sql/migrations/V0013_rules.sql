@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     FOR f IN SELECT p.oid::regprocedure AS name FROM pg_proc p
               WHERE p.pronamespace = 'countersign'::regnamespace
-                AND p.proname IN ('approve_action', 'refuse_action', 'release_action') LOOP
+                AND p.proname IN ('approve_action', 'refuse_action', 'release_action', 'settle_order') LOOP
         EXECUTE format('ALTER FUNCTION %s OWNER TO countersign_owner', f.name);
     END LOOP;
 END $$;
@@ -144,8 +144,10 @@ LANGUAGE sql STABLE AS $$
                    AND r.reserved_at > p_at - interval '24 hours'
                    AND r.dimension = 'day:' || p_currency)
            ELSE 0 END,
-           coalesce((SELECT used FROM countersign.counter WHERE subject_id = p_subject
-                       AND dimension = 'new_payee:' || coalesce(p.id::text, p_account) || ':' || p_currency
+           -- What went to the account before it was a payee counts for the payee too.
+           coalesce((SELECT sum(used)::bigint FROM countersign.counter WHERE subject_id = p_subject
+                       AND dimension IN ('new_payee:' || p.id || ':' || p_currency,
+                                         'new_payee:' || p_account || ':' || p_currency)
                        AND window_start = '1970-01-01'), 0),
            CASE WHEN p_velocity_window_s IS NOT NULL THEN
                (SELECT count(*) FROM countersign.reservation r
@@ -417,6 +419,43 @@ BEGIN
     RETURN 'released';
 END $$;
 
+-- As in V0006, with own limits: a raise that core banking refuses does not hold.
+CREATE OR REPLACE FUNCTION settle_order(p_subject uuid, p_action uuid, p_seq int, p_token uuid,
+    p_status text, p_reference text, p_reason text, p_raw bytea, p_evidence jsonb) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+DECLARE
+    the_action action;
+BEGIN
+    PERFORM 1 FROM customer WHERE subject_id = p_subject FOR UPDATE;
+    PERFORM 1 FROM execution_order WHERE action_id = p_action AND lease_token = p_token
+        AND settled_at IS NULL FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'lost_lease';
+    END IF;
+    SELECT * INTO the_action FROM action WHERE id = p_action AND seq = p_seq
+        AND execution IN ('ready', 'unknown') FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'lost_race';
+    END IF;
+    PERFORM write_evidence(p_evidence);
+    PERFORM advance_action(p_action, p_evidence, NULL, p_status);
+    UPDATE execution_order SET settled_at = clock_timestamp(), lease_token = NULL, lease_until = NULL
+     WHERE action_id = p_action;
+    INSERT INTO receipt (action_id, status, reference, reason, raw, evidence_id, received_at)
+    VALUES (p_action, p_status, p_reference, p_reason, p_raw, (p_evidence -> 0 ->> 'id')::uuid,
+            clock_timestamp());
+    IF p_status = 'refused' THEN
+        PERFORM return_reservations(p_subject, p_action);
+        PERFORM withdraw_payee(p_action);
+        PERFORM withdraw_limit(p_action);
+    ELSIF the_action.kind = 'transfer' THEN
+        UPDATE payee SET first_executed_at = coalesce(first_executed_at, clock_timestamp())
+         WHERE subject_id = p_subject AND account = the_action.payee_account;
+    END IF;
+    UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
+    RETURN 'settled';
+END $$;
+
 GRANT SELECT, INSERT ON customer_limit, policy_decision TO countersign_definer;
 GRANT UPDATE (amount_minor, previous_minor, action_id) ON customer_limit TO countersign_definer;
 GRANT UPDATE (hold_end, payee_unknown, limit_before) ON action TO countersign_definer;
@@ -435,7 +474,7 @@ DECLARE
 BEGIN
     FOR f IN SELECT p.oid::regprocedure AS name FROM pg_proc p
               WHERE p.pronamespace = 'countersign'::regnamespace AND p.prosecdef
-                AND p.proname IN ('approve_action', 'refuse_action', 'release_action') LOOP
+                AND p.proname IN ('approve_action', 'refuse_action', 'release_action', 'settle_order') LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f.name);
         EXECUTE format('ALTER FUNCTION %s OWNER TO countersign_definer', f.name);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO countersign_service', f.name);

@@ -12,11 +12,7 @@ extension Policy {
         switch content {
         case .transfer(let transfer): return ruling.decide(transfer)
         case .newPayee: return ruling.decideNewPayee()
-        case .contactChange:
-            return .allowed(
-                Allowance(
-                    hold: Hold.all([ruling.credentialHold] + ruling.measureHolds),
-                    contactHoldUntil: state.at + ruling.rules.contactChangeHold))
+        case .contactChange: return ruling.decideContactChange()
         case .limitChange(let change): return ruling.decide(change)
         }
     }
@@ -61,13 +57,25 @@ struct RuleSet {
     /// After a recovery, transfers to payees that whoever took over may have added.
     func recoveryHold(_ payee: RecordedPayee?) -> Hold? {
         guard let recoveredAt = state.recoveredAt else { return nil }
-        if let payee, payee.confirmedAt + rules.recovery.payeeAge <= state.at { return nil }
+        // The age that counts is that at the recovery: whoever took over may have waited since.
+        if let payee, payee.confirmedAt + rules.recovery.payeeAge <= recoveredAt { return nil }
         return hold(until: recoveredAt + rules.recovery.hold, .recoveryHold)
     }
 
     /// A hold that has ended holds nothing.
     func hold(until: Instant, _ rule: Hold.Rule, at end: Hold.End = .release) -> Hold? {
         until > state.at ? Hold(until: until, rule: rule, end: end) : nil
+    }
+
+    // MARK: contact data
+
+    /// What follows is held from when the change takes effect: until then the old contact can object.
+    func decideContactChange() -> PolicyVerdict {
+        let hold = Hold.all([credentialHold] + measureHolds)
+        return .allowed(
+            Allowance(
+                hold: hold,
+                contactHoldUntil: max(state.at, hold?.until ?? state.at) + rules.contactChangeHold))
     }
 
     // MARK: new payees
