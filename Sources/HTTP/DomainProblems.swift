@@ -25,14 +25,8 @@ extension Problem {
             self.init(
                 "challenge-superseded", status: 409, title: "Challenge superseded",
                 detail: "A newer challenge of this action took its place.")
-        case .challengeConsumed:
-            self.init(
-                "challenge-consumed", status: 409, title: "Challenge consumed",
-                detail: "This challenge was answered before; ask for another one.")
-        case .challengeExpired:
-            self.init(
-                "challenge-expired", status: 410, title: "Challenge expired",
-                detail: "Ask for another challenge.")
+        case .challengeConsumed: self = .challengeConsumed
+        case .challengeExpired: self = .challengeExpired
         case .customerLocked(let until): self = .customerLocked(until: until, now: now)
         case .attemptsExhausted:
             self.init(
@@ -286,6 +280,16 @@ extension Problem {
             "too-many-requests", status: 429, title: "Too many requests", detail: detail,
             headers: ["Retry-After": String(max(1, retryAfter.count))])
     }
+
+    /// One question of a customer or of a person was answered before.
+    static let challengeConsumed = Problem(
+        "challenge-consumed", status: 409, title: "Challenge consumed",
+        detail: "This challenge was answered before; ask for another one.")
+
+    /// The time to answer it is over.
+    static let challengeExpired = Problem(
+        "challenge-expired", status: 410, title: "Challenge expired",
+        detail: "Ask for another challenge.")
 
     private static func limitExceeded(
         _ limit: String, allowed: Money, window: String?

@@ -47,14 +47,8 @@ extension Problem {
             self.init(
                 "challenge-superseded", status: 409, title: "Challenge superseded",
                 detail: "A newer challenge took its place.")
-        case .challengeConsumed:
-            self.init(
-                "challenge-consumed", status: 409, title: "Challenge consumed",
-                detail: "This challenge was answered before; ask for another one.")
-        case .challengeExpired:
-            self.init(
-                "challenge-expired", status: 410, title: "Challenge expired",
-                detail: "Ask for another challenge.")
+        case .challengeConsumed: self = .challengeConsumed
+        case .challengeExpired: self = .challengeExpired
         case .authenticationFailed: self = .personNotBelieved
         case .closed, .alreadySigned, .notProposed, .ownKey, .keyNotPending, .noKey,
             .policyChanged, .tooLate, .tooEarly, .notStricter, .notHeld, .holdChanged,

@@ -69,16 +69,3 @@ extension PolicyVerdict {
 extension PolicyVerdict {
     package var isAllowed: Bool { if case .allowed = self { true } else { false } }
 }
-
-extension Fixtures {
-    /// The fixtures' policy, with several members of its document replaced.
-    ///
-    /// - Throws: ``PolicyFault`` when the changed document is refused.
-    package static func policy(
-        setting changes: [(String, JSON?)]
-    ) throws(PolicyFault) -> Policy {
-        let document = changes.reduce(policyDocument) { $0.setting($1.0, to: $1.1) }
-        guard let digest = Digest(bytes32(9)) else { preconditionFailure("a digest has 32 bytes") }
-        return Policy(version: 3, digest: digest, rules: try PolicyRules(document: document))
-    }
-}

@@ -206,14 +206,12 @@ $$;
 
 -- Keeps what a decision looked at beside the evidence of it, the first of the entries.
 CREATE FUNCTION note_policy_decision(p_action uuid, p_decided_at timestamptz, p_policy_version int,
-    p_inputs bytea, p_evidence jsonb) RETURNS void
+    p_inputs bytea, p_outcome text, p_evidence jsonb) RETURNS void
 LANGUAGE sql SET search_path = countersign, pg_temp AS $$
     INSERT INTO policy_decision (evidence_id, action_id, policy_version, decided_at, inputs, outcome,
            hold_until, hold_rule)
     SELECT (p_evidence -> 0 ->> 'id')::uuid, a.id, p_policy_version, p_decided_at, p_inputs,
-           coalesce(convert_from(decode(p_evidence -> 0 ->> 'leaf', 'hex'), 'UTF8')::jsonb
-                    ->> 'outcome', a."authorization"),
-           a.hold_until, a.hold_rule
+           p_outcome, a.hold_until, a.hold_rule
       FROM action a WHERE a.id = p_action;
 $$;
 
@@ -343,7 +341,8 @@ BEGIN
     IF p_limit_before IS NOT NULL AND p_hold_until IS NULL THEN
         PERFORM set_limit(p_action, p_limit_before);
     END IF;
-    PERFORM note_policy_decision(p_action, p_decided_at, p_policy_version, p_inputs, p_evidence);
+    PERFORM note_policy_decision(p_action, p_decided_at, p_policy_version, p_inputs, 'approved',
+        p_evidence);
     UPDATE customer SET version = version + 1, failures = 0,
            contact_hold_until = greatest(contact_hold_until, p_contact_hold_until)
      WHERE subject_id = p_subject;
@@ -368,7 +367,9 @@ BEGIN
     PERFORM advance_action(p_action, p_evidence, NULL, NULL);
     UPDATE challenge SET state = 'consumed' WHERE id = p_challenge;
     PERFORM note_proof(p_credential, p_sign_count, p_backup_state, p_evidence);
-    PERFORM note_policy_decision(p_action, p_decided_at, p_policy_version, p_inputs, p_evidence);
+    PERFORM note_policy_decision(p_action, p_decided_at, p_policy_version, p_inputs,
+        convert_from(decode(p_evidence -> 0 ->> 'leaf', 'hex'), 'UTF8')::jsonb ->> 'outcome',
+        p_evidence);
     UPDATE customer SET failures = 0 WHERE subject_id = p_subject;
     RETURN 'refused';
 END $$;
@@ -390,7 +391,20 @@ BEGIN
     RETURN true;
 END $$;
 
--- As in V0004, with own limits: a raise takes effect when its hold has ended.
+-- Ends a hold with a release: it may be executed, and a limit that it raises holds. The caller holds the
+-- rows of customer, order and action, and has written the evidence.
+CREATE FUNCTION release_execution(p_subject uuid, p_action uuid, p_evidence jsonb) RETURNS void
+LANGUAGE plpgsql SET search_path = countersign, pg_temp AS $$
+BEGIN
+    PERFORM advance_action(p_action, p_evidence, NULL, 'ready');
+    IF EXISTS (SELECT FROM action WHERE id = p_action AND kind = 'limit_change') THEN
+        -- What the limit was is told by the approval, whose decision it was.
+        PERFORM set_limit(p_action, (SELECT limit_before FROM action WHERE id = p_action));
+        UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
+    END IF;
+END $$;
+
+-- As in V0004, with release_execution.
 CREATE OR REPLACE FUNCTION release_action(p_subject uuid, p_version bigint, p_action uuid, p_seq int,
     p_cancel boolean, p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
@@ -410,12 +424,7 @@ BEGIN
         PERFORM cancel_execution(p_subject, p_action, p_evidence);
         RETURN 'cancelled';
     END IF;
-    PERFORM advance_action(p_action, p_evidence, NULL, 'ready');
-    IF EXISTS (SELECT FROM action WHERE id = p_action AND kind = 'limit_change') THEN
-        -- What the limit was is told by the approval, whose decision it was.
-        PERFORM set_limit(p_action, (SELECT limit_before FROM action WHERE id = p_action));
-        UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
-    END IF;
+    PERFORM release_execution(p_subject, p_action, p_evidence);
     RETURN 'released';
 END $$;
 
@@ -461,8 +470,8 @@ GRANT UPDATE (amount_minor, previous_minor, action_id) ON customer_limit TO coun
 GRANT UPDATE (hold_end, payee_unknown, limit_before) ON action TO countersign_definer;
 GRANT UPDATE (recovered_at) ON customer TO countersign_definer;
 GRANT SELECT ON customer_limit, policy_decision TO countersign_service;
-GRANT EXECUTE ON FUNCTION ceiling_is_passed, set_limit, withdraw_limit, note_policy_decision
-    TO countersign_definer;
+GRANT EXECUTE ON FUNCTION ceiling_is_passed, set_limit, withdraw_limit, note_policy_decision,
+    release_execution TO countersign_definer;
 GRANT EXECUTE ON FUNCTION time_zone_is_known TO countersign_definer;
 GRANT EXECUTE ON FUNCTION policy_state, time_zone_is_known TO countersign_service;
 RESET ROLE;

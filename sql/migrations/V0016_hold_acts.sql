@@ -6,7 +6,6 @@
 -- for a customer's.
 
 -- The functions below that write run as the definer, who owns them; the owner replaces them.
-ALTER FUNCTION countersign.release_action(uuid, bigint, uuid, int, boolean, jsonb) OWNER TO countersign_owner;
 ALTER FUNCTION countersign.sign_act(jsonb, jsonb, jsonb) OWNER TO countersign_owner;
 
 SET ROLE countersign_owner;
@@ -89,43 +88,6 @@ LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
            OR p.usable_at <= a.hold_until AND p.confirmed_at <= d.decided_at)
  WHERE a.id = p_action;
 $$;
-
--- Ends a hold with a release: it may be executed, and a limit that it raises holds. The caller holds the
--- rows of customer, order and action, and has written the evidence.
-CREATE FUNCTION release_execution(p_subject uuid, p_action uuid, p_evidence jsonb) RETURNS void
-LANGUAGE plpgsql SET search_path = countersign, pg_temp AS $$
-BEGIN
-    PERFORM advance_action(p_action, p_evidence, NULL, 'ready');
-    IF EXISTS (SELECT FROM action WHERE id = p_action AND kind = 'limit_change') THEN
-        -- What the limit was is told by the approval, whose decision it was.
-        PERFORM set_limit(p_action, (SELECT limit_before FROM action WHERE id = p_action));
-        UPDATE customer SET version = version + 1 WHERE subject_id = p_subject;
-    END IF;
-END $$;
-
--- As in V0013, with what people share of it in a function of its own.
-CREATE OR REPLACE FUNCTION release_action(p_subject uuid, p_version bigint, p_action uuid, p_seq int,
-    p_cancel boolean, p_evidence jsonb) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
-BEGIN
-    PERFORM 1 FROM customer WHERE subject_id = p_subject AND version = p_version FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
-    PERFORM 1 FROM execution_order WHERE action_id = p_action FOR UPDATE;
-    PERFORM 1 FROM action WHERE id = p_action AND seq = p_seq AND execution = 'held'
-        AND hold_until <= clock_timestamp() FOR UPDATE;
-    IF NOT FOUND THEN
-        RETURN 'lost_race';
-    END IF;
-    PERFORM write_evidence(p_evidence);
-    IF p_cancel THEN
-        PERFORM cancel_execution(p_subject, p_action, p_evidence);
-        RETURN 'cancelled';
-    END IF;
-    PERFORM release_execution(p_subject, p_action, p_evidence);
-    RETURN 'released';
-END $$;
 
 -- As in V0014, with acts about holds.
 CREATE OR REPLACE FUNCTION sign_act(p_signature jsonb, p_key_state jsonb, p_evidence jsonb) RETURNS text
@@ -214,7 +176,7 @@ BEGIN
     RETURN 'done';
 END $$;
 
-GRANT EXECUTE ON FUNCTION against_release, release_execution, signers_of TO countersign_definer;
+GRANT EXECUTE ON FUNCTION against_release, signers_of TO countersign_definer;
 GRANT EXECUTE ON FUNCTION against_release TO countersign_service;
 RESET ROLE;
 
@@ -225,7 +187,7 @@ DECLARE
 BEGIN
     FOR f IN SELECT p.oid::regprocedure AS name FROM pg_proc p
               WHERE p.pronamespace = 'countersign'::regnamespace AND p.prosecdef
-                AND p.proname IN ('release_action', 'sign_act', 'end_hold') LOOP
+                AND p.proname IN ('sign_act', 'end_hold') LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f.name);
         EXECUTE format('ALTER FUNCTION %s OWNER TO countersign_definer', f.name);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO countersign_service', f.name);

@@ -92,7 +92,7 @@ enum ActDocument {
         }
         guard let other = members.first(where: { !names.contains($0.name) }) else { return }
         throw InvalidActMember(
-            "/" + JSONDifference.escaped(other.name), "member_unknown",
+            "/" + JSON.pointerStep(other.name), "member_unknown",
             "There is no member of this name here.")
     }
 
@@ -106,7 +106,7 @@ enum ActDocument {
             }
         case .object(let members):
             for member in members {
-                let place = pointer + "/" + JSONDifference.escaped(member.name)
+                let place = pointer + "/" + JSON.pointerStep(member.name)
                 if let found = fraction(in: member.value, at: place) { return found }
             }
         case .null, .bool, .integer, .string: break

@@ -50,6 +50,11 @@ extension PolicyRules {
     package func demand(
         for content: ActionContent, _ risk: RecordedRisk
     ) -> CredentialDemand {
+        demand(for: content, under: measures(for: content.kind, risk))
+    }
+
+    /// The same, of measures that are known to apply.
+    func demand(for content: ActionContent, under measures: [AppliedMeasure]) -> CredentialDemand {
         var demand = demand(
             for: content.kind, backupEligible: backupEligibleSuffices(for: content))
         if case .transfer(let transfer) = content {
@@ -58,7 +63,7 @@ extension PolicyRules {
                 demand = demand.limited(to: step.kinds)
             }
         }
-        for measure in measures(for: content.kind, risk) {
+        for measure in measures {
             demand = measure.measure.factors.map(demand.limited(to:)) ?? demand
         }
         return demand

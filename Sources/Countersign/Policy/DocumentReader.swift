@@ -114,8 +114,8 @@ struct DocumentReader {
         }
         var values: [Currency: Value] = [:]
         for member in members {
-            values[try currency(member.name, at: path(to: member.name))] =
-                try read(self, member.name, currency(member.name, at: path(to: member.name)))
+            let currency = try currency(member.name, at: path(to: member.name))
+            values[currency] = try read(self, member.name, currency)
         }
         return values
     }
@@ -184,9 +184,6 @@ struct DocumentReader {
     }
 
     private func path(to name: String) -> String {
-        "\(pointer)/"
-            + name.split(separator: "~", omittingEmptySubsequences: false)
-            .joined(separator: "~0")
-            .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
+        "\(pointer)/\(JSON.pointerStep(name))"
     }
 }

@@ -1,5 +1,5 @@
 /// What one transfer to a payee may move now, and what says so.
-package struct PayeeAllowance: Sendable, Equatable {
+package struct PayeeAllowance: Sendable {
     /// The most that is approved now; zero while nothing is.
     package let amount: Money
     /// The rule of which it is the most: the word of a limit, or of what refuses for now.
@@ -20,14 +20,6 @@ package struct PayeeAllowance: Sendable, Equatable {
         self.until = until
         self.hold = hold
         self.left = left
-    }
-
-    package static func == (first: PayeeAllowance, second: PayeeAllowance) -> Bool {
-        (first.amount, first.rule, first.until) == (second.amount, second.rule, second.until)
-            && first.hold == second.hold
-            && first.left.elementsEqual(second.left) {
-                $0.limit == $1.limit && $0.amount == $1.amount
-            }
     }
 }
 

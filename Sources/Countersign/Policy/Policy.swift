@@ -53,7 +53,7 @@ package struct PolicyRules: Sendable, Equatable {
     /// How customers may raise their own limits; `nil` when they may only lower them.
     package let limitChange: LimitChangeRule?
     /// The rules of the segments that differ; every other segment has these.
-    package let segments: [String: PolicyRules]
+    package internal(set) var segments: [String: PolicyRules]
 
     /// The rules for customers of a segment.
     package func of(segment: String) -> PolicyRules { segments[segment] ?? self }

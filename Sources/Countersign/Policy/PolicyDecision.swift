@@ -5,7 +5,7 @@ extension Policy {
     package func decide(_ content: ActionContent, _ state: RecordedState) -> PolicyVerdict {
         let ruling = RuleSet(rules.of(segment: state.risk.segment), content.kind, state)
         if let rule = ruling.refusingRule { return .refused(.riskRefused(rule: rule)) }
-        let demand = ruling.rules.demand(for: content, state.risk)
+        let demand = ruling.rules.demand(for: content, under: ruling.measures)
         if let credential = state.credential, !demand.isMet(by: credential.traits) {
             return .refused(.credentialNotAllowed(demand))
         }

@@ -27,34 +27,27 @@ extension PolicyRules {
     package init(document: JSON) throws(PolicyFault) {
         let reader = DocumentReader(document)
         try reader.refuseOthers(than: Self.bankMembers + Self.segmentMembers)
-        let base = try PolicyRules(whole: document, at: "", segments: [:])
-        guard let overrides = document["segments"] else {
-            self = base
-            return
-        }
+        self = try PolicyRules(whole: document, at: "")
+        guard let overrides = document["segments"] else { return }
         guard case .object(let members) = overrides else {
             throw reader.fault("segments", "An object by segment is needed.")
         }
-        var segments: [String: PolicyRules] = [:]
         for member in members {
             let pointer = reader["segments"][member.name].pointer
             try DocumentReader(member.value, at: pointer).refuseOthers(than: Self.segmentMembers)
-            let rules = try PolicyRules(
-                whole: document.merging(member.value), at: pointer, segments: [:])
+            let rules = try PolicyRules(whole: document.merging(member.value), at: pointer)
             // The load counts transfers over one window for all customers.
-            guard rules.velocity?.window == base.velocity?.window else {
+            guard rules.velocity?.window == velocity?.window else {
                 throw PolicyFault(
                     pointer: pointer + "/velocity", code: "velocity",
                     detail: "A segment may have another count, not another window.")
             }
             segments[member.name] = rules
         }
-        self = try PolicyRules(whole: document, at: "", segments: segments)
     }
 
-    private init(
-        whole document: JSON, at pointer: String, segments: [String: PolicyRules]
-    ) throws(PolicyFault) {
+    /// Reads all but the segments.
+    private init(whole document: JSON, at pointer: String) throws(PolicyFault) {
         let reader = DocumentReader(document, at: pointer)
         guard reader.text("version") == PolicyRules.documentVersion else {
             throw reader.fault("version", "The document is not of this version.")
@@ -112,7 +105,7 @@ extension PolicyRules {
         guard currencies[homeCurrency] != nil else {
             throw reader.fault("home_currency", "The home currency needs limits.")
         }
-        self.segments = segments
+        segments = [:]
     }
 
     private static func factorSteps(

@@ -135,3 +135,18 @@ extension JSON: Decodable {
         }
     }
 }
+
+extension JSON {
+    /// A name as a step of a JSON pointer. Source: RFC 6901 §3.
+    package static func pointerStep(_ name: String) -> String {
+        var step = ""
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "~": step += "~0"
+            case "/": step += "~1"
+            default: step.unicodeScalars.append(scalar)
+            }
+        }
+        return step
+    }
+}

@@ -22,7 +22,7 @@ package struct JSONDifference: Hashable, Sendable {
             return isSame(old, new) ? [] : [JSONDifference(pointer: pointer, from: old, to: new)]
         }
         return Set((before + after).map(\.name)).flatMap { name in
-            differences(old?[name], new?[name], at: pointer + "/" + escaped(name))
+            differences(old?[name], new?[name], at: pointer + "/" + JSON.pointerStep(name))
         }
     }
 
@@ -34,19 +34,6 @@ package struct JSONDifference: Hashable, Sendable {
             left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
         default: left == right
         }
-    }
-
-    /// A name as a pointer has it.
-    package static func escaped(_ name: String) -> String {
-        var text = ""
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "~": text += "~0"
-            case "/": text += "~1"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
     }
 
     /// `{"pointer", "from"?, "to"?}`: a member is left out where nothing stood or stands.

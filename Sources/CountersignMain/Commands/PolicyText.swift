@@ -24,7 +24,7 @@ enum PolicyText {
     static func lines(_ json: JSON, at pointer: String = "") -> [String] {
         guard case .object(let members) = json else { return ["\(pointer)  \(json.shown)"] }
         return members.flatMap { member in
-            lines(member.value, at: pointer + "/" + JSONDifference.escaped(member.name))
+            lines(member.value, at: pointer + "/" + JSON.pointerStep(member.name))
         }
     }
 

@@ -1,3 +1,5 @@
+import Countersign
+
 /// Where in a JSON document something stands. Source: RFC 6901.
 package struct JSONPointer: Hashable, Sendable {
     private var steps: [String] = []
@@ -16,19 +18,7 @@ package struct JSONPointer: Hashable, Sendable {
     package func element(_ index: Int) -> JSONPointer { member(String(index)) }
 
     /// Such as `/transfer/amount`; empty for the whole document.
-    package var text: String {
-        steps.map { step in
-            var escaped = "/"
-            for scalar in step.unicodeScalars {
-                switch scalar {
-                case "~": escaped += "~0"
-                case "/": escaped += "~1"
-                default: escaped.unicodeScalars.append(scalar)
-                }
-            }
-            return escaped
-        }.joined()
-    }
+    package var text: String { steps.map { "/" + JSON.pointerStep($0) }.joined() }
 
     mutating func enter(_ step: String) { steps.append(step) }
 
