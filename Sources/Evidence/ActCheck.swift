@@ -42,6 +42,25 @@ extension EvidenceVerifier {
     }
 }
 
+extension EvidenceVerifier {
+    /// Checks that an approval by officers holds the document that it says they signed, and that it is about
+    /// this action. That they signed it, an audit finds in the evidence of the act.
+    ///
+    /// - Throws: ``EvidenceFault``.
+    func verifyAssisted(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
+        guard leaf.kind == EvidenceKind.actionApproved.rawValue, body["act_id"]?.text != nil else {
+            throw .unsigned
+        }
+        guard let document = body.bytes("document"),
+            sha256(document).hex == body["document_digest"]?.text
+        else { throw .document }
+        guard let json = SignedJSON.decode(document), json.encoded == document,
+            let approval = AssistedApproval(recorded: json),
+            approval.request.action.text == leaf.action?.of
+        else { throw .message }
+    }
+}
+
 /// What an audit has seen of the keys of people and of what they signed with them.
 struct ActAudit {
     private struct Key: Equatable {
@@ -54,6 +73,8 @@ struct ActAudit {
     private var keys: [String: Key] = [:]
     /// The keys by which each act was signed, and by whom; a person counts once.
     private var signers: [String: [String: String]] = [:]
+    /// What each act is and says, as it was signed: its kind and the digest of its document.
+    private var signed: [String: Set<String>] = [:]
 
     /// Checks the next record, which is not older than the ones before it and was verified by itself.
     ///
@@ -78,17 +99,33 @@ struct ActAudit {
                 key.person == body["person"]?.text
             else { throw .notEnrolled }
             signers[act, default: [:]][key.person] = id
+            if let message = body.bytes("message").flatMap({ ActMessage(decoding: $0) }) {
+                signed[act, default: []].insert(
+                    Self.meaning(message.kind, message.documentDigest.hex))
+            }
         case .policyPublished:
             // What came with a migration was signed by nobody.
             guard body["act_id"] != nil else { return }
             let kind = body["kind"]?.text.flatMap(ActKind.init(rawValue:))
             try demandPeople(behind: body, kind ?? .publishPolicy)
+        case .actionApproved:
+            // Most approvals are the customer's own.
+            guard body["approval"] == "assisted" else { return }
+            // Nothing but this document, and for nothing else than to approve it.
+            let kind = ActKind.approveAction
+            let meaning = Self.meaning(kind, body["document_digest"]?.text ?? "")
+            guard signed[body["act_id"]?.text ?? ""] == [meaning] else { throw .document }
+            try demandPeople(behind: body, kind)
         case .actionReleased, .actionCancelled:
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return }
             try demandPeople(behind: body, .releaseHold)
         default: break
         }
+    }
+
+    private static func meaning(_ kind: ActKind, _ digest: String) -> String {
+        "\(kind.rawValue) \(digest)"
     }
 
     private func demandPeople(behind body: JSON, _ kind: ActKind) throws(EvidenceFault) {

@@ -7,27 +7,35 @@ package enum DecisionEvidence {
         _ signed: SignedRuling, _ allowance: Allowance, on context: DecisionContext
     ) -> [EvidenceDraft] {
         let id = context.action.id
-        var drafts = [
-            EvidenceDraft(
-                .actionApproved, action: id, credential: signed.credential.id,
-                policy: context.policy.digest, outcome: "approved",
-                body: body(signed, context, verdict: .allowed(allowance)))
-        ]
+        let drafts =
+            [
+                EvidenceDraft(
+                    .actionApproved, action: id, credential: signed.credential.id,
+                    policy: context.policy.digest, outcome: "approved",
+                    body: body(signed, context, verdict: .allowed(allowance)))
+            ] + following(allowance, context.action)
+        return drafts + signed.consequences
+    }
+
+    /// What an approval brings about, told in records of its own.
+    static func following(_ allowance: Allowance, _ action: RecordedAction) -> [EvidenceDraft] {
+        var drafts: [EvidenceDraft] = []
         if let hold = allowance.hold {
             drafts.append(
-                EvidenceDraft(.actionHeld, action: id, outcome: "held", body: ["hold": hold.json]))
+                EvidenceDraft(
+                    .actionHeld, action: action.id, outcome: "held", body: ["hold": hold.json]))
         }
-        if let times = allowance.payeeTimes, case .newPayee(let newPayee) = context.action.content {
+        if let times = allowance.payeeTimes, case .newPayee(let newPayee) = action.content {
             drafts.append(
                 EvidenceDraft(
-                    .payeeAdded, action: id,
+                    .payeeAdded, action: action.id,
                     body: [
                         "payee": newPayee.payee.json,
                         "usable_at": .string(times.usableAt.text),
                         "new_until": .string(times.newUntil.text),
                     ]))
         }
-        return drafts + signed.consequences
+        return drafts
     }
 
     /// A signed rejection.
@@ -131,17 +139,19 @@ package enum DecisionEvidence {
             .init("decided_at", .string(context.at.text)),
         ]
         if let verdict {
-            members.append(
-                .init(
-                    "policy",
-                    [
-                        "version": .integer(Int64(context.policy.version)),
-                        "digest": .string(context.policy.digest.hex),
-                        "inputs": signed.state.json,
-                        "verdict": verdict.json,
-                    ]))
+            members.append(.init("policy", policy(context.policy, signed.state, verdict)))
         }
         return .object(members)
+    }
+
+    /// How a policy decided, and on what.
+    static func policy(
+        _ policy: Policy, _ state: RecordedState, _ verdict: PolicyVerdict
+    ) -> JSON {
+        [
+            "version": .integer(Int64(policy.version)), "digest": .string(policy.digest.hex),
+            "inputs": state.json, "verdict": verdict.json,
+        ]
     }
 }
 

@@ -72,6 +72,10 @@ package struct EvidenceVerifier: Sendable {
             try verifyAct(body, stage)
             return (.signatureVerified, body)
         }
+        if body["approval"] == "assisted" {
+            try verifyAssisted(body, of: leaf)
+            return (.intact, body)
+        }
         guard body["signed"] == .bool(true) else {
             // Only a rejection may be unsigned.
             let mustBeSigned = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)

@@ -93,7 +93,7 @@ extension PersonEvidence {
                 ]))
         switch signature.effect {
         // What happens to the action is told on its own chain.
-        case .none, .endHold: return [signed]
+        case .none, .endHold, .approve: return [signed]
         case .publish(let publication):
             return [signed, published(publication, by: act, sha256: sha256)]
         case .admit(let key):

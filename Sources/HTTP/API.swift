@@ -168,7 +168,7 @@ struct APIRoutes: Sendable {
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
             listEvidence, readEvidence,
             beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
-            proposeAct, listActs, readAct, challengeAct, signAct, withdrawAct,
+            proposeAct, proposeApproval, listActs, readAct, challengeAct, signAct, withdrawAct,
             listPolicies, readActivePolicy, readPolicy,
             removePayee, recoverCustomer, listEvents,
             leaseExecutions, takeReceipt, takeKeyReceipt,

@@ -54,6 +54,10 @@ extension Problem {
                 "risk-refused", status: 403, title: "Refused because of risk",
                 detail: "The policy refuses this because of what the bank said about the risk.",
                 members: [.init("rule", .string(rule))])
+        case .assistedNotAllowed:
+            self.init(
+                "assisted-not-allowed", status: 403, title: "Not for officers",
+                detail: "The policy lets officers approve nothing of this kind for a customer.")
         case .payeeUnknown:
             self.init(
                 "payee-unknown", status: 409, title: "Payee unknown",
@@ -328,7 +332,8 @@ extension Problem {
         "too-many-requests", "act-kind-not-allowed", "act-closed", "act-already-signed",
         "act-not-proposed", "act-own-key", "act-key-not-pending", "act-no-key", "policy-changed",
         "policy-too-late", "policy-too-early", "policy-not-stricter",
-        "hold-not-held", "hold-changed", "hold-not-releasable", "unavailable",
+        "hold-not-held", "hold-changed", "hold-not-releasable", "customer-has-key",
+        "approval-changed", "assisted-not-allowed", "unavailable",
         "outcome-unknown", "internal-error",
     ]
 }

@@ -27,9 +27,14 @@ extension Problem {
     }
 
     /// What a person is told when nothing came of a request about an act.
-    package init(_ refusal: ActRefusal) {
+    ///
+    /// - Parameters:
+    ///   - refusal: Why.
+    ///   - now: This machine's time, from which only `Retry-After` is counted.
+    package init(_ refusal: ActRefusal, now: Instant) {
         switch refusal {
         case .notFound: self = .notFound
+        case .action(let refusal): self.init(refusal, now: now)
         case .invalid(let member):
             self = .invalidAction([
                 Fault(
@@ -52,7 +57,7 @@ extension Problem {
         case .authenticationFailed: self = .personNotBelieved
         case .closed, .alreadySigned, .notProposed, .ownKey, .keyNotPending, .noKey,
             .policyChanged, .tooLate, .tooEarly, .notStricter, .notHeld, .holdChanged,
-            .notReleasable:
+            .notReleasable, .customerHasKey, .approvalChanged:
             self = .conflict(refusal)
         }
     }
@@ -100,6 +105,14 @@ extension Problem {
                 "hold-not-releasable", "Not releasable",
                 "At its release the action would be cancelled.",
                 [.init("rule", .string(rule))])
+        case .customerHasKey:
+            conflict(
+                "customer-has-key", "Customer has a key",
+                "The customer has an active key, and decides alone; revoke it if it is lost.")
+        case .approvalChanged:
+            conflict(
+                "approval-changed", "Approval changed",
+                "The action, or the hold that the policy demands, is another than was proposed.")
         default:
             conflict(
                 "policy-not-stricter", "Not stricter",

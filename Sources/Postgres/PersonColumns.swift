@@ -118,6 +118,7 @@ extension HeldAction {
         if let end: String = try row["credential_end"] { return "credential_\(end)" }
         if try row["payee_is_gone"] { return "payee_removed" }
         if let limit: String = try row["limit_lowered"] { return "limit_\(limit)" }
+        if try row["assisted_hold_lasts"] { return Hold.Rule.assistedHold.rawValue }
         return nil
     }
 }

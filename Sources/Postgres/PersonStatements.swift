@@ -37,6 +37,10 @@ extension Statement {
     static let admitPersonKey = Statement(
         "admit_person_key", .write, PackageResources.admit_person_key_sql)
     static let endHold = Statement("end_hold", .write, PackageResources.end_hold_sql)
+    static let approveAssisted = Statement(
+        "approve_assisted", .write, PackageResources.approve_assisted_sql)
+    static let findAssistedAction = Statement(
+        "find_assisted_action", .read, PackageResources.find_assisted_action_sql)
     static let loadHeldAction = Statement(
         "load_held_action", .read, PackageResources.load_held_action_sql)
     static let withdrawAct = Statement("withdraw_act", .write, PackageResources.withdraw_act_sql)

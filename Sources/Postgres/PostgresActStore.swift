@@ -4,12 +4,13 @@ import Evidence
 
 /// Keeps acts in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql` or
-/// `V0016_hold_acts.sql`, which is one transaction; its evidence is of the service itself, and the end of a
-/// hold is told on the chain of its action too.
+/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`,
+/// `V0016_hold_acts.sql` or `V0018_assisted_approval.sql`, which is one transaction; its evidence is of the
+/// service itself, and what becomes of an action is told on the chain of that action too.
 package struct PostgresActStore: ActStore {
-    private let database: Database
-    private let service: ServiceSubject
+    let database: Database
+    let service: ServiceSubject
+    let policies = PolicyReader()
 
     /// - Parameters:
     ///   - database: As the role `countersign_service`.
@@ -36,12 +37,14 @@ package struct PostgresActStore: ActStore {
             ).single().map { row throws(PostgresError) in try RecordedActChallenge(row) }
             // The action before the act too: one whose hold this act has ended comes with the act done.
             let held = try connection.heldAction([.null, .id(act)])
+            let assisted = try connection.assistedAction([.null, .id(act)], policies)
             guard let base = try connection.proposal(of: person),
                 let found = try connection.acts(
                     of: base.person.role, id: act, state: nil, before: nil, limit: 1
                 ).first
             else { return nil }
-            return ActContext(base: base, act: found, challenge: asked, held: held)
+            return ActContext(
+                base: base, act: found, challenge: asked, held: held, assisted: assisted)
         }
     }
 
@@ -98,8 +101,10 @@ package struct PostgresActStore: ActStore {
     package func sign(
         _ signature: NewActSignature, on context: ActContext
     ) async throws(StoreFailure) -> Bool {
-        if case .endHold(let ending) = signature.effect {
-            return try await end(ending, signature, context)
+        switch signature.effect {
+        case .endHold(let ending): return try await end(ending, signature, context)
+        case .approve(let ruling): return try await approve(ruling, signature, context)
+        case .none, .publish, .admit: break
         }
         let evidence = try await service.seal(
             PersonEvidence.signed(signature, on: context, sha256: .openSSL))
@@ -108,7 +113,7 @@ package struct PostgresActStore: ActStore {
             .json(signature.keyState.encoded),
         ]
         switch signature.effect {
-        case .none, .endHold:
+        case .none, .endHold, .approve:
             return try await database.succeeded("signed", .signAct, rows + [.json(evidence)])
         case .publish(let publication):
             return try await database.succeeded(
@@ -128,8 +133,9 @@ package struct PostgresActStore: ActStore {
     ) async throws(StoreFailure) -> Bool {
         let evidence = try await service.seal(
             PersonEvidence.signed(signature, on: context, sha256: .openSSL),
-            then: ActionEvidence.ended(ending, by: context.act, and: context.base.person),
-            of: ending.held)
+            then: [ActionEvidence.ended(ending, by: context.act, and: context.base.person)],
+            of: ending.held.subject, wrappedKey: ending.held.wrappedKey,
+            heads: ChainHeads(actions: [ending.held.id: ending.held.head]))
         return try await database.succeeded(
             "done", .endHold,
             [
@@ -227,7 +233,7 @@ extension RecordedAct {
 
 extension NewActSignature {
     /// The row's columns by name.
-    fileprivate func columns(at: Instant) -> JSON {
+    func columns(at: Instant) -> JSON {
         let assertion = command.assertion
         return [
             "act_id": .string(command.act.text), "client_id": .string(command.person.text),
@@ -239,7 +245,8 @@ extension NewActSignature {
         ]
     }
 
-    fileprivate var keyState: JSON {
+    /// The key's sign count before and after, and its backup state after.
+    var keyState: JSON {
         [
             "sign_count_before": .integer(Int64(key.stored.signCount)),
             "sign_count": .integer(Int64(signCount)), "backup_state": .bool(backupState),

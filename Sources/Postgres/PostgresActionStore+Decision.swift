@@ -34,14 +34,6 @@ extension PostgresActionStore {
         let records = try records(
             DecisionEvidence.approved(signed, allowance, on: context), on: context)
         let proof = ProofColumns(signed)
-        let payee: JSON? = allowance.payeeTimes.map { times in
-            [
-                // Unique like the challenge that confirmed it.
-                "id": .string(signed.challenge.id.text),
-                "usable_at": .string(times.usableAt.text),
-                "new_until": .string(times.newUntil.text),
-            ]
-        }
         let reserved = allowance.reservations
         let status = try await database.status(
             .approveAction,
@@ -53,10 +45,9 @@ extension PostgresActionStore {
                 .text(allowance.hold?.end.rawValue),
                 .textArray(reserved.map(\.dimension)), .dateArray(reserved.map(\.windowStart)),
                 .int64Array(reserved.map(\.amount)), .int64Array(reserved.map(\.cap)),
-                .json(
-                    allowance.ceilings.isEmpty
-                        ? nil : JSON.array(allowance.ceilings.map(\.json)).encoded),
-                .json(payee?.encoded),
+                .json(allowance.ceilingColumns),
+                // Unique like the challenge that confirmed it.
+                .json(allowance.payeeColumns(id: signed.challenge.id.text)),
                 .bool(context.action.content.kind == .transfer && signed.state.payee == nil),
                 .instant(allowance.contactHoldUntil), .int64(allowance.limitBefore),
                 .bytes(signed.state.encoded), .json(records.json),

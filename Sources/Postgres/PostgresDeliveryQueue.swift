@@ -168,27 +168,12 @@ package struct PostgresDeliveryQueue: DeliveryQueue {
 
 extension Claim {
     fileprivate init(order row: Row) throws(PostgresError) {
-        let kind = try word("kind", row, CredentialKind.init)
-        let signature: Bytes = try row["signature"]
-        let proof: RecordedAssertion.Proof =
-            switch kind {
-            case .deviceKey:
-                .deviceKey(
-                    signature: signature,
-                    format: try word("signature_format", row, SignatureFormat.init))
-            case .passkey:
-                .passkey(
-                    signature: signature, clientDataJSON: try row["client_data_json"],
-                    authenticatorData: try row["authenticator_data"])
-            }
         let order = ExecutionOrder(
             actionID: try row["action_id"],
             customerID: try word("customer_id", row) { try? CustomerID($0) },
             approvedAt: try row["decided_at"], evidenceID: try row["evidence_id"],
             leafHash: try row["leaf_hash"], message: try row["message"],
-            assertion: RecordedAssertion(
-                credentialID: try row["credential_id"], publicKeySPKI: try row["public_key"],
-                proof: proof))
+            approval: try OrderApproval(claimed: row))
         let execution: String = try row["execution"]
         self.init(
             item: .order(order), phase: execution == "unknown" ? .reconcile : .push,
@@ -210,6 +195,57 @@ extension Claim {
             item: .credential(announcement), phase: .push, leaseToken: try row["lease_token"],
             attempt: try row["attempt"], firstAttemptAt: try row["first_attempt_at"],
             claimedAt: try row["claimed_at"])
+    }
+}
+
+extension OrderApproval {
+    fileprivate init(claimed row: Row) throws(PostgresError) {
+        if let act: ID<Act> = try row["act_id"] {
+            let text: String = try row["act_signatures"]
+            guard case .array(let signatures)? = JSON(recorded: Bytes(text.utf8)) else {
+                throw .malformedColumn("act_signatures")
+            }
+            var read: [OfficerSignature] = []
+            for json in signatures { read.append(try OfficerSignature(claimed: json)) }
+            self = .assisted(act: act, read)
+            return
+        }
+        let kind = try word("kind", row, CredentialKind.init)
+        let signature: Bytes = try row["signature"]
+        let proof: RecordedAssertion.Proof =
+            switch kind {
+            case .deviceKey:
+                .deviceKey(
+                    signature: signature,
+                    format: try word("signature_format", row, SignatureFormat.init))
+            case .passkey:
+                .passkey(
+                    signature: signature, clientDataJSON: try row["client_data_json"],
+                    authenticatorData: try row["authenticator_data"])
+            }
+        self = .customer(
+            RecordedAssertion(
+                credentialID: try row["credential_id"], publicKeySPKI: try row["public_key"],
+                proof: proof))
+    }
+}
+
+extension OfficerSignature {
+    /// Reads one element of `act_signatures`, whose bytes are in hex.
+    fileprivate init(claimed json: JSON) throws(PostgresError) {
+        func bytes(_ name: String) throws(PostgresError) -> Bytes {
+            guard let bytes = json[name]?.text.flatMap({ Hex.decode($0) }) else {
+                throw .malformedColumn("act_signatures")
+            }
+            return bytes
+        }
+        guard let person = json["person"]?.text,
+            let key = json["key_id"]?.text.flatMap({ ID<PersonKey>($0) })
+        else { throw .malformedColumn("act_signatures") }
+        self.init(
+            person: person, key: key, message: try bytes("message"),
+            signature: try bytes("signature"), clientDataJSON: try bytes("client_data_json"),
+            authenticatorData: try bytes("authenticator_data"))
     }
 }
 

@@ -26,18 +26,19 @@ package struct ServiceSubject: Sendable {
         return try seal(drafts, wrapped, at)
     }
 
-    /// Seals drafts of the service itself, and after them one of a customer's action, of one transaction.
+    /// Seals drafts of the service itself, and after them some of a customer's action, of one transaction.
     ///
     /// - Throws: ``StoreFailure``.
     func seal(
-        _ drafts: [EvidenceDraft], then draft: EvidenceDraft, of held: HeldAction
+        _ drafts: [EvidenceDraft], then others: [EvidenceDraft], of subject: ID<Subject>,
+        wrappedKey: Bytes, heads: ChainHeads
     ) async throws(StoreFailure) -> (service: Bytes, action: Bytes) {
         let (wrapped, at) = try await key()
-        let action = try sealer.records(
-            [draft], subject: held.subject, wrappedKey: held.wrappedKey, at: at,
-            heads: ChainHeads(actions: [held.id: held.head]), after: drafts.count
+        let told = try sealer.records(
+            others, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads,
+            after: drafts.count
         ).json
-        return (try seal(drafts, wrapped, at), action)
+        return (try seal(drafts, wrapped, at), told)
     }
 
     private func seal(

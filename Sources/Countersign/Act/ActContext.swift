@@ -33,16 +33,19 @@ package struct ActContext: Sendable {
     package let challenge: RecordedActChallenge?
     /// The action of an act about a hold, not read later than the act; `nil` for every other act.
     package let held: HeldAction?
+    /// The action of an act that approves one, not read later than the act; `nil` for every other act.
+    package let assisted: AssistedAction?
 
     /// Takes what was read.
     package init(
         base: ProposalContext, act: RecordedAct, challenge: RecordedActChallenge?,
-        held: HeldAction? = nil
+        held: HeldAction? = nil, assisted: AssistedAction? = nil
     ) {
         self.base = base
         self.act = act
         self.challenge = challenge
         self.held = held
+        self.assisted = assisted
     }
 }
 
@@ -113,6 +116,16 @@ package enum ActEffect: Sendable {
     case admit(RecordedPersonKey)
     /// A hold ends before its time.
     case endHold(HoldEnding)
+    /// An action is approved.
+    case approve(AssistedRuling)
+}
+
+/// What an act is made of.
+struct ActDraft {
+    /// What is signed.
+    let document: JSON
+    /// When the act is over at the latest; `nil` when nothing but its own lifetime ends it.
+    var expiresAt: Instant?
 }
 
 /// A version of the policy that is about to be published.
@@ -165,6 +178,12 @@ package enum ActRefusal: Error, Equatable, Sendable {
     case holdChanged
     /// The action could not be released now, when its hold would end; the rule.
     case notReleasable(rule: String)
+    /// The action cannot be approved, or not any more.
+    case action(DecisionRefusal)
+    /// The customer has a key, and so decides alone.
+    case customerHasKey
+    /// The action, or the hold that the policy demands, is another than when the act was proposed.
+    case approvalChanged
 }
 
 /// What came of making an act, or of asking to sign one.

@@ -35,13 +35,13 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
             guard let context = try await store.load(command.person) else {
                 return .refused(.notFound)
             }
-            let document: JSON
+            let draft: ActDraft
             switch try await draw(command, context) {
-            case .success(let drawn): document = drawn
+            case .success(let drawn): draft = drawn
             case .failure(let refusal): return .refused(refusal)
             }
             guard !context.signingKeys.isEmpty else { return .refused(.noKey) }
-            let act = act(command.kind, document, context)
+            let act = act(command.kind, draft, context)
             let asked = question(act, context)
             switch try await store.create(act, asked.challenge, openMax: Self.openMax) {
             case .created: return .asked(act, challenge: asked.json)
@@ -55,12 +55,15 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
     /// The document of a new act, made from what was sent and what is recorded.
     private func draw(
         _ command: ProposeActCommand, _ context: ProposalContext
-    ) async throws(StoreFailure) -> Result<JSON, ActRefusal> {
+    ) async throws(StoreFailure) -> Result<ActDraft, ActRefusal> {
         guard command.kind.isFor(context.person.role) else { return .failure(.kindNotAllowed) }
+        func draft(_ document: JSON) -> ActDraft { ActDraft(document: document) }
         switch command.kind {
-        case .publishPolicy, .tightenPolicy: return try await drawPolicy(command, context)
-        case .admitKey: return drawAdmission(command, context)
-        case .releaseHold, .cancelHold: return try await drawHold(command)
+        case .publishPolicy, .tightenPolicy:
+            return try await drawPolicy(command, context).map(draft)
+        case .admitKey: return drawAdmission(command, context).map(draft)
+        case .releaseHold, .cancelHold: return try await drawHold(command).map(draft)
+        case .approveAction: return try await drawApproval(command)
         case .importPayees: return .failure(.kindNotAllowed)
         }
     }
@@ -103,14 +106,15 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
     }
 
     private func act(
-        _ kind: ActKind, _ document: JSON, _ context: ProposalContext
+        _ kind: ActKind, _ draft: ActDraft, _ context: ProposalContext
     ) -> RecordedAct {
-        let bytes = document.encoded
+        let bytes = draft.document.encoded
+        let latest = context.at + RecordedAct.lifetime
         return RecordedAct(
             id: asker.makeID(at: context.at), kind: kind, role: context.person.role,
-            document: bytes, content: document, digest: asker.sha256(bytes), state: .open,
+            document: bytes, content: draft.document, digest: asker.sha256(bytes), state: .open,
             createdBy: context.person,
-            createdAt: context.at, expiresAt: context.at + RecordedAct.lifetime)
+            createdAt: context.at, expiresAt: draft.expiresAt.map { min($0, latest) } ?? latest)
     }
 
     package func challenge(

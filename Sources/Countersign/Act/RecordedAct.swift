@@ -13,6 +13,8 @@ package enum ActKind: String, CaseIterable, Sendable {
     case releaseHold = "hold.release"
     /// The hold of an action ends before its time, and it is not executed: two officers.
     case cancelHold = "hold.cancel"
+    /// An action is approved for a customer who has no key: two officers.
+    case approveAction = "action.approve"
 
     /// How many people must sign; the database has the same numbers.
     package var signaturesNeeded: Int { self == .tightenPolicy ? 1 : 2 }
@@ -21,7 +23,7 @@ package enum ActKind: String, CaseIterable, Sendable {
     package func isFor(_ role: PersonRole) -> Bool {
         switch self {
         case .admitKey: true
-        case .releaseHold, .cancelHold: role == .officer
+        case .releaseHold, .cancelHold, .approveAction: role == .officer
         case .publishPolicy, .tightenPolicy, .importPayees: role == .risk
         }
     }

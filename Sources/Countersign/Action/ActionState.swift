@@ -46,6 +46,8 @@ package struct Hold: Hashable, Sendable {
         case nameCheck = "name_check"
         /// A customer raises an own limit.
         case limitChangeDelay = "limit_change_delay"
+        /// Officers approved it for a customer without a key.
+        case assistedHold = "assisted_hold"
     }
 
     /// What happens when the time has come and nobody has decided.

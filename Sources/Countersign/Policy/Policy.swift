@@ -52,6 +52,8 @@ package struct PolicyRules: Sendable, Equatable {
     package let nameChecks: [NameCheck: Measure]
     /// How customers may raise their own limits; `nil` when they may only lower them.
     package let limitChange: LimitChangeRule?
+    /// What two officers may approve for a customer without a key; `nil` for nothing.
+    package let assisted: AssistedRule?
     /// The rules of the segments that differ; every other segment has these.
     package internal(set) var segments: [String: PolicyRules]
 
@@ -128,6 +130,14 @@ extension PolicyRules {
     package struct FactorStep: Sendable, Equatable {
         package let above: Money
         package let kinds: [CredentialKind]
+    }
+
+    /// What two officers may approve for a customer without a key.
+    package struct AssistedRule: Sendable, Equatable {
+        /// What they approve is held for at least so long.
+        package let hold: Seconds
+        /// The most that one transfer may move, by currency; nothing in another currency.
+        package let max: [Currency: Money]
     }
 
     /// How customers may raise their own limits.

@@ -6,7 +6,11 @@ extension Policy {
         let ruling = RuleSet(rules.of(segment: state.risk.segment), content.kind, state)
         if let rule = ruling.refusingRule { return .refused(.riskRefused(rule: rule)) }
         let demand = ruling.rules.demand(for: content, under: ruling.measures)
-        if let credential = state.credential, !demand.isMet(by: credential.traits) {
+        if state.isAssisted {
+            if let refusal = ruling.assistedRefusal(of: content.kind, demand) {
+                return .refused(refusal)
+            }
+        } else if let credential = state.credential, !demand.isMet(by: credential.traits) {
             return .refused(.credentialNotAllowed(demand))
         }
         switch content {
@@ -35,6 +39,19 @@ struct RuleSet {
     /// The first measure that refuses outright.
     var refusingRule: String? { measures.first { $0.measure.refuses }?.rule }
 
+    // MARK: what officers may approve
+
+    /// Why officers may not approve an action of a kind; `nil` when they may.
+    ///
+    /// A customer's own limits are the customer's: nobody raises one without the customer's key, and to
+    /// lower one would stop nothing, since without a key nothing leaves but what two officers approve. Two
+    /// passkeys of officers are as good as any key of the customer that is asked for, but a kind that no
+    /// key may approve they cannot approve either.
+    func assistedRefusal(of kind: ActionKind, _ demand: CredentialDemand) -> PolicyRefusal? {
+        guard !demand.kinds.isEmpty else { return .credentialNotAllowed(demand) }
+        return rules.assisted == nil || kind == .limitChange ? .assistedNotAllowed : nil
+    }
+
     // MARK: holds
 
     var credentialHold: Hold? {
@@ -62,6 +79,12 @@ struct RuleSet {
         return hold(until: recoveredAt + rules.recovery.hold, .recoveryHold)
     }
 
+    /// What officers approve is always held.
+    var assistedHold: Hold? {
+        guard state.isAssisted, let rule = rules.assisted else { return nil }
+        return hold(until: state.at + rule.hold, .assistedHold)
+    }
+
     /// A hold that has ended holds nothing.
     func hold(until: Instant, _ rule: Hold.Rule, at end: Hold.End = .release) -> Hold? {
         until > state.at ? Hold(until: until, rule: rule, end: end) : nil
@@ -71,7 +94,7 @@ struct RuleSet {
 
     /// What follows is held from when the change takes effect: until then the old contact can object.
     func decideContactChange() -> PolicyVerdict {
-        let hold = Hold.all([credentialHold] + measureHolds)
+        let hold = Hold.all([credentialHold, assistedHold] + measureHolds)
         return .allowed(
             Allowance(
                 hold: hold,
@@ -85,7 +108,7 @@ struct RuleSet {
             return .refused(
                 .countExceeded(limit: .newPayeesPerDay, max: max, window: state.bankDay))
         }
-        let hold = Hold.all([credentialHold, contactHold] + measureHolds)
+        let hold = Hold.all([credentialHold, assistedHold, contactHold] + measureHolds)
         return .allowed(
             Allowance(
                 hold: hold,

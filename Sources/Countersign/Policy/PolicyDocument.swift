@@ -20,7 +20,7 @@ extension PolicyRules {
     private static let segmentMembers = [
         "payee", "velocity", "new_credential_cooling_off_s", "contact_change_hold_s", "recovery",
         "factors", "factors_above", "required_attestation", "backup_eligible", "currencies",
-        "signals", "name_check", "limit_change",
+        "signals", "name_check", "limit_change", "assisted",
     ]
 
     /// - Throws: The first thing that is wrong, and where.
@@ -100,6 +100,7 @@ extension PolicyRules {
             if let check = NameCheck(rawValue: entry.key) { checks[check] = entry.value }
         }
         limitChange = reader.has("limit_change") ? try LimitChangeRule(reader["limit_change"]) : nil
+        assisted = reader.has("assisted") ? try AssistedRule(reader["assisted"]) : nil
         homeCurrency = try reader.currency(
             reader.text("home_currency") ?? "", at: reader["home_currency"].pointer)
         guard currencies[homeCurrency] != nil else {
@@ -156,6 +157,16 @@ extension PolicyRules.RecoveryRule {
         payeeAge = try reader.seconds("payee_age_s", in: 0...31_536_000, or: Seconds(2_592_000))
         heldApprovals = try reader.word(
             "held_approvals", or: .cancel, "Held approvals are cancel or keep.")
+    }
+}
+
+extension PolicyRules.AssistedRule {
+    /// Source of the bounds: standards HP-11 and HP-14, a day is the least for which the market holds what
+    /// it doubts, and a week is as long as anything may be held.
+    fileprivate init(_ reader: DocumentReader) throws(PolicyFault) {
+        try reader.refuseOthers(than: ["hold_s", "max"])
+        hold = try reader.seconds("hold_s", in: 86_400...604_800)
+        max = try reader.amounts("max")
     }
 }
 

@@ -50,6 +50,9 @@ extension PolicyRules {
         return currenciesAreLower && isAtMost(newPayeesPerDayMax, other.newPayeesPerDayMax)
             && (other.velocity.map { velocity?.isAsStrict(as: $0) ?? false } ?? true)
             && raisesAreAsStrict(as: other)
+            && (assisted.map { mine in
+                other.assisted.map { mine.isAsStrict(as: $0) } ?? false
+            } ?? true)
     }
 
     private func raisesAreAsStrict(as other: PolicyRules) -> Bool {
@@ -112,6 +115,12 @@ extension PolicyRules.Velocity {
     /// Over another window a count is another rule.
     fileprivate func isAsStrict(as other: PolicyRules.Velocity) -> Bool {
         window == other.window && transfersMax <= other.transfersMax
+    }
+}
+
+extension PolicyRules.AssistedRule {
+    fileprivate func isAsStrict(as other: PolicyRules.AssistedRule) -> Bool {
+        hold >= other.hold && areAtMost(max, other.max)
     }
 }
 

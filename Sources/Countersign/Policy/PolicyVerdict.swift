@@ -91,6 +91,8 @@ package enum PolicyRefusal: Equatable, Sendable {
     case riskRefused(rule: String)
     /// Another credential is needed: one that meets this.
     case credentialNotAllowed(CredentialDemand)
+    /// Officers may not approve this for a customer.
+    case assistedNotAllowed
     /// The account is not the customer's payee.
     case payeeUnknown
     /// The payee is in its cooling-off, and the policy refuses meanwhile.
@@ -105,6 +107,8 @@ package enum PolicyRefusal: Equatable, Sendable {
     /// The caps on amounts; the raw value is the word in answers and evidence.
     package enum Limit: String, CaseIterable, Sendable {
         case singleMax = "single_max"
+        /// What officers may approve for a customer.
+        case assistedMax = "assisted_max"
         /// What a signal or a name check allows.
         case riskMax = "risk_max"
         case firstTransferMax = "first_transfer_max"

@@ -82,6 +82,7 @@ extension PolicyRefusal {
         switch self {
         case .riskRefused: "risk_refused"
         case .credentialNotAllowed: "credential_not_allowed"
+        case .assistedNotAllowed: "assisted_not_allowed"
         case .payeeUnknown: "payee_unknown"
         case .payeeNotUsable: "payee_not_usable"
         case .currencyNotAllowed: "currency_not_allowed"
@@ -97,7 +98,7 @@ extension PolicyRefusal {
         switch self {
         case .riskRefused(let rule): return members + [.init("because", .string(rule))]
         case .credentialNotAllowed(let demand): return members + demand.members
-        case .payeeUnknown, .currencyNotAllowed: return members
+        case .assistedNotAllowed, .payeeUnknown, .currencyNotAllowed: return members
         case .payeeNotUsable(let usableAt):
             return members + [.init("usable_at", .string(usableAt.text))]
         case .limitExceeded(_, let allowed, let window):

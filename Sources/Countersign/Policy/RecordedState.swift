@@ -18,6 +18,8 @@ package struct RecordedState: Sendable, Equatable {
     package var used: Used
     /// The limits that the customer has set, in the action's currency.
     package var ownLimits: OwnLimits
+    /// Whether two officers approve in the place of a customer who has no key.
+    package var isAssisted = false
 
     /// What a policy looks at in a credential that signed.
     package struct Credential: Sendable, Equatable {

@@ -4,6 +4,11 @@
 extension RecordedState {
     /// Every member, empty where there is nothing.
     package var members: [String: String] {
+        // Only where it is so: records of before officers could approve say nothing of it.
+        isAssisted ? always.merging(["assisted": "true"]) { $1 } : always
+    }
+
+    private var always: [String: String] {
         [
             "at": at.text,
             "bank_day": bankDay,
@@ -71,6 +76,7 @@ extension RecordedState {
                 transfersInWindow: transfersInWindow, newPayeesToday: newPayeesToday),
             ownLimits: OwnLimits(
                 singleMax: count("own_single_max"), dailyMax: count("own_daily_max")))
+        isAssisted = members["assisted"] == "true"
         if let kind = members["credential_kind"].flatMap(CredentialKind.init(rawValue:)),
             let createdAt = instant("credential_created_at")
         {

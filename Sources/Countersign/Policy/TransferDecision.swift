@@ -20,7 +20,7 @@ extension RuleSet {
         let usableAt = payee?.usableAt ?? state.at + rules.payeeCoolingOff
         return Hold.all(
             [
-                hold(until: usableAt, .payeeCoolingOff), credentialHold, contactHold,
+                hold(until: usableAt, .payeeCoolingOff), credentialHold, assistedHold, contactHold,
                 recoveryHold(payee),
             ] + measureHolds)
     }
@@ -62,6 +62,9 @@ extension RuleSet {
             Left(limit: limit, amount: max(0, cap - used), window: window)
         }
         var all = [left(.singleMax, caps.single)]
+        if state.isAssisted {
+            all.append(left(.assistedMax, rules.assisted?.max[currency]?.minorUnits ?? 0))
+        }
         for entry in measures {
             guard let max = entry.measure.max[currency] else { continue }
             all.append(left(.riskMax, max.minorUnits, window: entry.rule))

@@ -62,6 +62,9 @@ package protocol ActStore: Sendable {
     /// Reads an action whose hold an act wants to end; `nil` when there is none of that ID.
     func heldAction(_ id: ID<Action>) async throws(StoreFailure) -> HeldAction?
 
+    /// Reads an action that an act wants to approve; `nil` when there is none of that ID.
+    func assistedAction(_ id: ID<Action>) async throws(StoreFailure) -> AssistedAction?
+
     /// Stores an act with the question to its proposer, unless that person has `openMax` open ones.
     func create(
         _ act: RecordedAct, _ challenge: RecordedActChallenge, openMax: Int

@@ -68,7 +68,7 @@ package enum DeliveryItem: Sendable {
     case credential(CredentialAnnouncement)
 }
 
-/// The instruction to carry out exactly what the customer signed.
+/// The instruction to carry out exactly what was signed.
 ///
 /// The kind and content of the action are only in ``message``: nothing else could differ from it.
 package struct ExecutionOrder: Sendable {
@@ -80,13 +80,13 @@ package struct ExecutionOrder: Sendable {
     package let evidenceID: ID<Evidence>
     /// The RFC 6962 leaf hash of that evidence.
     package let leafHash: Digest
-    /// The signed bytes, as stored and as the customer's key signed them.
+    /// The signed bytes, as stored: the customer's message, or the document of the officers' act.
     package let message: Bytes
-    package let assertion: RecordedAssertion
+    package let approval: OrderApproval
 
     package init(
         actionID: ID<Action>, customerID: CustomerID, approvedAt: Instant, evidenceID: ID<Evidence>,
-        leafHash: Digest, message: Bytes, assertion: RecordedAssertion
+        leafHash: Digest, message: Bytes, approval: OrderApproval
     ) {
         self.actionID = actionID
         self.customerID = customerID
@@ -94,7 +94,63 @@ package struct ExecutionOrder: Sendable {
         self.evidenceID = evidenceID
         self.leafHash = leafHash
         self.message = message
-        self.assertion = assertion
+        self.approval = approval
+    }
+}
+
+/// Who approved an order, with the proof.
+package enum OrderApproval: Sendable {
+    /// The customer, whose key signed the message.
+    case customer(RecordedAssertion)
+    /// Officers, whose act has the message as its document.
+    case assisted(act: ID<Act>, [OfficerSignature])
+}
+
+/// An officer's signature of an act as it was accepted, byte for byte.
+package struct OfficerSignature: Sendable {
+    /// The officer's name, which the message says too.
+    package let person: String
+    package let key: ID<PersonKey>
+    /// An ``ActMessage``, whose SHA-256 is the assertion's challenge.
+    package let message: Bytes
+    package let signature: Bytes
+    package let clientDataJSON: Bytes
+    package let authenticatorData: Bytes
+
+    package init(
+        person: String, key: ID<PersonKey>, message: Bytes, signature: Bytes,
+        clientDataJSON: Bytes, authenticatorData: Bytes
+    ) {
+        self.person = person
+        self.key = key
+        self.message = message
+        self.signature = signature
+        self.clientDataJSON = clientDataJSON
+        self.authenticatorData = authenticatorData
+    }
+
+    /// Reads ``json``; `nil` when a member is missing or not of its form.
+    package init?(_ json: JSON) {
+        guard let person = json["person"]?.text,
+            let key = json["key_id"]?.text.flatMap({ ID<PersonKey>($0) }),
+            let message = json.bytes("message"), let signature = json.bytes("signature"),
+            let clientDataJSON = json.bytes("client_data_json"),
+            let authenticatorData = json.bytes("authenticator_data")
+        else { return nil }
+        self.init(
+            person: person, key: key, message: message, signature: signature,
+            clientDataJSON: clientDataJSON, authenticatorData: authenticatorData)
+    }
+
+    /// One element of `signatures` in an order. Source: `docs/api.md` §9.
+    package var json: JSON {
+        [
+            "person": .string(person), "key_id": .string(key.text),
+            "message": .string(Base64.encodeURL(message)),
+            "signature": .string(Base64.encodeURL(signature)),
+            "client_data_json": .string(Base64.encodeURL(clientDataJSON)),
+            "authenticator_data": .string(Base64.encodeURL(authenticatorData)),
+        ]
     }
 }
 

@@ -20,6 +20,10 @@ extension Command {
                 name: "audience", placeholder: "RP_ID",
                 what: "the relying-party ID that customers sign for", isRequired: true),
             .init(
+                name: "officer-keys", placeholder: "FILE",
+                what: "the officers' keys, a JSON list of person, key_id and public_key; "
+                    + "without it nothing that officers approve is carried out"),
+            .init(
                 name: "faults", placeholder: "LIST",
                 what: "for tests: what goes wrong with the first orders: none, fail-before, "
                     + "fail-after, delay=MS or die, with commas between"),
@@ -57,6 +61,7 @@ extension CoreBankingStandIn.Options {
             host: listen.address, port: UInt16(clamping: listen.port),
             journal: invocation.option("journal") ?? "",
             serviceKeys: [invocation.option("service-key-id") ?? "": key],
-            audience: invocation.option("audience") ?? "", faults: faults)
+            audience: invocation.option("audience") ?? "",
+            officerKeys: invocation.option("officer-keys"), faults: faults)
     }
 }

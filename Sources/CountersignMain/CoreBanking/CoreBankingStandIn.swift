@@ -7,7 +7,8 @@ import HTTP
 /// A small core banking system for the demo and the tests: it books, and trusts nobody but customers.
 ///
 /// It believes a request when the signing service's key signed it just now, and carries out an order
-/// when the customer's key, as it was recorded at enrolment, signed exactly that. It books an action
+/// when the customer's key, as it was recorded at enrolment, signed exactly that, or two officers did, whose
+/// keys the operator gave it. It books an action
 /// once, however often the order comes and whenever the process dies.
 struct CoreBankingStandIn: Sendable {
     /// What it needs to know.
@@ -22,6 +23,8 @@ struct CoreBankingStandIn: Sendable {
         let serviceKeys: [String: Ed25519PublicKey]
         /// The relying-party ID that the bank's customers sign for.
         let audience: String
+        /// The file of the officers' keys; `nil` when what officers approve is not carried out.
+        let officerKeys: String?
         /// What is to go wrong, and when.
         let faults: Faults
     }
@@ -134,16 +137,28 @@ struct CoreBankingStandIn: Sendable {
         guard let order = ReceivedOrder(json),
             request.headers.only("idempotency-key") == "\"\(order.actionID)\""
         else { return Self.problem(422, "not_an_order") }
-        // An order may overtake the announcement of its key, so this is no decision.
-        guard let key = await ledger.key(order.credentialID) else {
-            return Self.problem(409, "credential_unknown")
-        }
-        let verdict = Result { () throws(OrderJudge.Refusal) in
-            try OrderJudge(audience: options.audience).judge(order, key: key)
+        let judge = OrderJudge(audience: options.audience)
+        let verdict: Result<ActionContent, OrderJudge.Refusal>
+        switch order.approval {
+        case .customer(let credential, let message, let proof):
+            // An order may overtake the announcement of its key, so this is no decision.
+            guard let key = await ledger.key(credential) else {
+                return Self.problem(409, "credential_unknown")
+            }
+            verdict = Result { () throws(OrderJudge.Refusal) in
+                try judge.judge(order, message, proof, key: key)
+            }
+        case .assisted(let act, let document, let signatures):
+            // Read for each order, so that a key that the operator has taken out counts no more.
+            let keys = options.officerKeys.map { OfficerKeys(path: $0) }
+            if case .some(nil) = keys { return Self.problem(503, "officer_keys_unreadable") }
+            verdict = Result { () throws(OrderJudge.Refusal) in
+                try judge.judge(order, act, document, signatures, keys: keys ?? nil)
+            }
         }
         do {
             let entry = try await ledger.book(
-                order.actionID, digest: sha256(order.message), at: now(), verdict: verdict)
+                order.actionID, digest: sha256(order.signedBytes), at: now(), verdict: verdict)
             switch entry {
             case .decided(let booking): return .json(booking.answer)
             case .otherMessage: return Self.problem(409, "action_decided_for_another_message")

@@ -4,28 +4,53 @@ import Countersign
 struct ReceivedOrder: Sendable {
     let actionID: ID<Action>
     let customerID: String
-    let credentialID: ID<Credential>
-    /// The bytes that the customer is said to have signed.
-    let message: Bytes
-    let proof: RecordedAssertion.Proof
+    let approval: Approval
     /// What the order says the message means: the name of the kind, and its content.
     let readableCopy: (kind: String, content: JSON?)
+
+    /// Who is said to have approved, and what they are said to have signed.
+    enum Approval: Sendable {
+        case customer(ID<Credential>, message: Bytes, RecordedAssertion.Proof)
+        case assisted(ID<Act>, document: Bytes, [OfficerSignature])
+    }
+
+    /// The bytes by which the same order is known again.
+    var signedBytes: Bytes {
+        switch approval {
+        case .customer(_, let message, _): message
+        case .assisted(_, let document, _): document
+        }
+    }
 
     /// Reads the body of an order; `nil` when it is not one. Further members are allowed.
     init?(_ json: JSON) {
         guard let actionID = json["action_id"]?.text.flatMap({ ID<Action>($0) }),
             let customerID = json["customer_id"]?.text, let kind = json["kind"]?.text,
-            let message = json.bytes("message"),
-            let assertion = json["assertion"],
-            let credentialID = assertion["credential_id"]?.text.flatMap({ ID<Credential>($0) }),
-            let proof = Self.proof(assertion)
+            let approval = Self.approval(json)
         else { return nil }
         self.actionID = actionID
         self.customerID = customerID
-        self.credentialID = credentialID
-        self.message = message
-        self.proof = proof
+        self.approval = approval
         readableCopy = (kind, json[kind])
+    }
+
+    private static func approval(_ json: JSON) -> Approval? {
+        guard let assisted = json["approval"] else {
+            guard let message = json.bytes("message"), let assertion = json["assertion"],
+                let credential = assertion["credential_id"]?.text.flatMap({ ID<Credential>($0) }),
+                let proof = proof(assertion)
+            else { return nil }
+            return .customer(credential, message: message, proof)
+        }
+        // An order with two proofs says two things.
+        guard json["message"] == nil, json["assertion"] == nil, assisted["kind"] == "assisted",
+            let act = assisted["act_id"]?.text.flatMap({ ID<Act>($0) }),
+            let document = assisted.bytes("document"),
+            case .array(let list)? = assisted["signatures"]
+        else { return nil }
+        let signatures = list.compactMap { OfficerSignature($0) }
+        guard signatures.count == list.count else { return nil }
+        return .assisted(act, document: document, signatures)
     }
 
     private static func proof(_ assertion: JSON) -> RecordedAssertion.Proof? {

@@ -34,11 +34,12 @@ extension APIRoutes {
             })
     }
 
-    private func answer(_ outcome: ActQuestionOutcome) -> Response {
+    /// How a question about an act is shown.
+    func answer(_ outcome: ActQuestionOutcome) -> Response {
         switch outcome {
         case .asked(let act, let challenge):
             .json(["act": act.json, "challenge": challenge], status: 201)
-        case .refused(let refusal): Problem(refusal).response
+        case .refused(let refusal): Problem(refusal, now: now()).response
         }
     }
 
@@ -83,7 +84,7 @@ extension APIRoutes {
     private func answer(_ outcome: ActOutcome) -> Response {
         switch outcome {
         case .recorded(let act): .json(["act": act.json])
-        case .refused(let refusal): Problem(refusal).response
+        case .refused(let refusal): Problem(refusal, now: now()).response
         }
     }
 

@@ -1,13 +1,15 @@
 import Countersign
 
 extension APIRoutes {
-    /// One action as it stands.
+    /// One action as it stands. Officers see those about which they may have to sign: pending and held ones.
     var readAction: Route {
         gate.route(
-            .get, "/v1/actions/{id}", for: .backend,
+            .get, "/v1/actions/{id}", forAnyOf: [.backend, .officer],
             reading: { request throws(Problem) in try request.refuseQuery() },
             answer: { call async throws(StoreFailure) in
-                guard let id: ID<Action> = call.id(), let action = try await actions.action(id)
+                guard let id: ID<Action> = call.id(), let action = try await actions.action(id),
+                    call.role != .officer || action.authorization == .pending
+                        || action.execution == .held
                 else { return Problem.notFound.response }
                 return .json(["action": action.json])
             })

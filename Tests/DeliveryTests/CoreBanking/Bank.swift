@@ -48,7 +48,10 @@ final class Bank: Sendable {
 
     var journal: String { folder.appending(path: "journal").path }
 
-    init(faults: [Faults.Fault] = []) throws {
+    /// The file of the officers' keys, if the bank has one.
+    var officerKeys: String { folder.appending(path: "officers").path }
+
+    init(faults: [Faults.Fault] = [], hasOfficerKeys: Bool = false) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "countersign-bank-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,6 +60,7 @@ final class Bank: Sendable {
         phone = try .create(relyingPartyID: Self.audience, entropy: .openSSL)
         server = try Self.standIn(
             journal: folder.appending(path: "journal").path, serviceKey: serviceKey,
+            officerKeys: hasOfficerKeys ? folder.appending(path: "officers").path : nil,
             faults: faults
         ).start()
         client = try Self.client(timeout: .seconds(60))
@@ -79,13 +83,14 @@ final class Bank: Sendable {
     }
 
     static func standIn(
-        journal: String, serviceKey: Ed25519PrivateKey, faults: [Faults.Fault] = []
+        journal: String, serviceKey: Ed25519PrivateKey, officerKeys: String? = nil,
+        faults: [Faults.Fault] = []
     ) throws -> CoreBankingStandIn {
         try CoreBankingStandIn(
             .init(
                 host: "127.0.0.1", port: 0, journal: journal,
                 serviceKeys: ["service-1": serviceKey.publicKey], audience: audience,
-                faults: Faults(faults)),
+                officerKeys: officerKeys, faults: Faults(faults)),
             now: { Fixture.now })
     }
 
@@ -183,8 +188,9 @@ final class Bank: Sendable {
         ExecutionOrder(
             actionID: Fixture.actionID, customerID: Fixture.customerID, approvedAt: Fixture.now,
             evidenceID: Fixture.evidenceID, leafHash: sha256([9]), message: message,
-            assertion: RecordedAssertion(
-                credentialID: credential, publicKeySPKI: key.spki, proof: proof))
+            approval: .customer(
+                RecordedAssertion(
+                    credentialID: credential, publicKeySPKI: key.spki, proof: proof)))
     }
 
     /// The body of an order, also of one that ``CoreBankingLink`` would not send.

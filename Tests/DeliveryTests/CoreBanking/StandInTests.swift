@@ -161,9 +161,10 @@ import WebAuthn
                 actionID: order.actionID, customerID: order.customerID,
                 approvedAt: order.approvedAt, evidenceID: order.evidenceID,
                 leafHash: order.leafHash, message: order.message,
-                assertion: RecordedAssertion(
-                    credentialID: Bank.passkeyCredential,
-                    publicKeySPKI: order.assertion.publicKeySPKI, proof: order.assertion.proof))
+                approval: .customer(
+                    RecordedAssertion(
+                        credentialID: Bank.passkeyCredential,
+                        publicKeySPKI: order.assertion.publicKeySPKI, proof: order.assertion.proof)))
         }
     }
 

@@ -64,8 +64,9 @@ enum Fixture {
         ExecutionOrder(
             actionID: actionID, customerID: customerID, approvedAt: now, evidenceID: evidenceID,
             leafHash: sha256([9]), message: message,
-            assertion: RecordedAssertion(
-                credentialID: credentialID, publicKeySPKI: [0x30, 1], proof: proof))
+            approval: .customer(
+                RecordedAssertion(
+                    credentialID: credentialID, publicKeySPKI: [0x30, 1], proof: proof)))
     }
 
     static func announcement() -> CredentialAnnouncement {
@@ -100,6 +101,16 @@ enum Fixture {
             CoreBankingLink(
                 url: url, signer: signer, retry: retry, entropy: entropy,
                 transport: transport))
+    }
+}
+
+extension ExecutionOrder {
+    /// The customer's proof; a test asks for it only where there is one.
+    var assertion: RecordedAssertion {
+        guard case .customer(let assertion) = approval else {
+            preconditionFailure("officers approved this order")
+        }
+        return assertion
     }
 }
 

@@ -1,0 +1,85 @@
+package import Countersign
+import Crypto
+import Evidence
+
+extension PostgresActStore {
+    package func assistedAction(
+        _ id: ID<Action>
+    ) async throws(StoreFailure) -> AssistedAction? {
+        try await database.run { connection throws(PostgresError) in
+            try connection.assistedAction([.id(id), .null], policies)
+        }
+    }
+
+    /// Records the last signature of an act that approves an action, with the decision.
+    func approve(
+        _ ruling: AssistedRuling, _ signature: NewActSignature, _ context: ActContext
+    ) async throws(StoreFailure) -> Bool {
+        let found = ruling.found
+        let evidence = try await service.seal(
+            PersonEvidence.signed(signature, on: context, sha256: .openSSL),
+            then: DecisionEvidence.assisted(ruling, by: context.act, and: context.base.person),
+            of: found.versions.subject, wrappedKey: found.versions.wrappedKey,
+            heads: ChainHeads(actions: [found.action.id: found.versions.action]))
+        let allowance = ruling.allowance
+        let reserved = allowance.reservations
+        return try await database.succeeded(
+            "done", .approveAssisted,
+            [
+                .json(signature.columns(at: context.base.at).encoded),
+                .json(signature.keyState.encoded),
+                .idArray(ruling.earlier.map(\.id).sorted { $0.text < $1.text }),
+                .int64(found.versions.customer), .int(found.policy.version),
+                .int(found.versions.action.length), .instant(found.at), .text(found.state.bankDay),
+                .instant(ruling.hold.until), .text(ruling.hold.rule.rawValue),
+                .text(ruling.hold.end.rawValue),
+                .textArray(reserved.map(\.dimension)), .dateArray(reserved.map(\.windowStart)),
+                .int64Array(reserved.map(\.amount)), .int64Array(reserved.map(\.cap)),
+                .json(allowance.ceilingColumns),
+                // Unique like the question whose answer confirms it.
+                .json(allowance.payeeColumns(id: signature.challenge.id.text)),
+                .bool(found.action.content.kind == .transfer && found.state.payee == nil),
+                .instant(allowance.contactHoldUntil), .bytes(found.state.encoded),
+                .json(evidence.service), .json(evidence.action),
+            ])
+    }
+}
+
+extension Connection {
+    /// Reads an action that officers want to approve: by its ID, or by that of an act.
+    borrowing func assistedAction(
+        _ parameters: [Parameter], _ policies: PolicyReader
+    ) throws(PostgresError) -> AssistedAction? {
+        guard let found = try execute(.findAssistedAction, parameters).single() else { return nil }
+        let id: ID<Action> = try found["action_id"]
+        // A key that comes between the two is found by the commit, which asks again.
+        guard let row = try execute(.loadDecision, [.id(id), .null, .null, .null]).single() else {
+            return nil
+        }
+        let context = try DecisionContext(row, policy: policies.policy(row))
+        var state = try RecordedState(row, at: context.at, risk: context.action.risk, nil)
+        state.isAssisted = true
+        return AssistedAction(
+            at: context.at, action: context.action, isIntact: context.actionIsIntact,
+            hasUsableKey: try found["has_key"], policy: context.policy, state: state,
+            versions: context.versions)
+    }
+}
+
+extension Allowance {
+    /// The caps on the time before, as the functions take them; `nil` for none.
+    var ceilingColumns: Bytes? {
+        ceilings.isEmpty ? nil : JSON.array(ceilings.map(\.json)).encoded
+    }
+
+    /// The payee that is added, under an ID, as the functions take it; `nil` for none.
+    func payeeColumns(id: String) -> Bytes? {
+        payeeTimes.map { times in
+            let payee: JSON = [
+                "id": .string(id), "usable_at": .string(times.usableAt.text),
+                "new_until": .string(times.newUntil.text),
+            ]
+            return payee.encoded
+        }
+    }
+}
