@@ -103,6 +103,28 @@ import Testing
                 == code)
     }
 
+    @Test func `let officers approve only what they say, and hold it for a day to a week`() throws {
+        #expect(try Fixtures.policy().rules.assisted == nil)
+        func code(_ path: String, _ value: JSON?) -> String? {
+            fault { () throws(PolicyFault) in
+                try Fixtures.policy(setting: [
+                    ("assisted", ["hold_s": .integer(90_000), "max": ["EUR": "200.00"]]),
+                    (path, value),
+                ])
+            }
+        }
+        for (value, isGood) in [
+            (86_399, false), (86_400, true), (604_800, true), (604_801, false),
+        ] as [(Int64, Bool)] {
+            #expect((code("assisted.hold_s", .integer(value)) == nil) == isGood)
+        }
+        #expect(code("assisted.hold_s", nil) == "hold_s")
+        #expect(code("assisted.max", nil) == nil)
+        #expect(code("assisted.max.EUR", "200.001") == "amount_decimals")
+        #expect(code("assisted.max.XXX", "1.00") == "currency_unknown")
+        #expect(code("assisted.at_hold_end", "release") == "assisted")
+    }
+
     @Test func `may forbid everything`() throws {
         #expect(
             try Fixtures.policy(setting: "factors.transfer", to: []).rules.factors[.transfer] == [])

@@ -59,6 +59,14 @@ private struct Dice: RandomNumberGenerator {
         ("signals.rooted.factors", [["device_key", "passkey"], []]),
         ("name_check.no_match", [nil, ["refuse": .bool(true)]]),
         ("limit_change", [nil]),
+        (
+            "assisted",
+            [
+                nil, ["hold_s": .integer(86_400)],
+                ["hold_s": .integer(604_800), "max": ["EUR": "9.00"]],
+            ]
+        ),
+        ("assisted.max.EUR", ["100.00", "600.00"]),
         ("limit_change.delay_s", [.integer(0), .integer(259_200)]),
         ("limit_change.daily_max.EUR", ["1000.00", "9000.00"]),
         ("segments.young.currencies.EUR.single_max", ["10.00", "400.00"]),
@@ -112,6 +120,7 @@ private struct Dice: RandomNumberGenerator {
             today: dice.pick([0, 10_000, 97_000]), last24h: dice.pick([0, 10_000]),
             whileNew: dice.pick([0, 9000, 24_000]), transfersInWindow: dice.pick([0, 2, 3]),
             newPayeesToday: dice.pick([0, 1, 2]))
+        state.isAssisted = dice.pick([false, false, true])
         state.credential = dice.pick([
             nil,
             RecordedState.Credential(
@@ -186,6 +195,8 @@ private struct Dice: RandomNumberGenerator {
             ("attempts.lock_s", .integer(1799)), ("challenge_lifetime_s", .integer(301)),
             ("time_zone", "UTC"), ("daily_window", "rolling_24h"),
             ("segments.young.currencies.EUR.single_max", "30.01"), ("segments.young", nil),
+            ("assisted.hold_s", .integer(172_799)), ("assisted.max.EUR", "200.01"),
+            ("assisted.max.JPY", "1"),
         ] as [(String, JSON?)] {
             // What a missing word means is the looser of the two in neither of these.
             guard path != "payee.mode", path != "payee.unknown", path != "attempts.per_customer"

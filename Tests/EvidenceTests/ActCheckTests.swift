@@ -13,23 +13,24 @@ import Testing
     }
 
     private func signed(
-        stage: ActStage = .propose, effect: ActEffect = .none,
-        flags: UInt8 = 0x05
+        stage: ActStage = .propose, effect: ActEffect = .none, flags: UInt8 = 0x05,
+        kind: ActKind = .publishPolicy, by name: String = "anna"
     ) throws -> Signed {
         let phone = try TestPhone()
         guard case .passkey(let stored) = phone.registered(.passkey).stored else {
             preconditionFailure("a passkey is one")
         }
-        let person = Person(id: Fixtures.id(40), name: "anna", role: .risk)
-        let other = Person(id: Fixtures.id(41), name: "bert", role: .risk)
+        let person = Person(id: Fixtures.id(40), name: name, role: .risk)
+        let other = Person(id: Fixtures.id(41), name: "another", role: .risk)
         let key = RecordedPersonKey(
-            id: Fixtures.id(42), person: person, label: "laptop", status: .active,
+            id: Fixtures.id(name == "anna" ? 42 : 47), person: person, label: "laptop",
+            status: .active,
             stored: stored,
             transports: [], backupState: false, registeredAt: Fixtures.at,
             evidenceID: Fixtures.id(43))
         let document: JSON = ["policy": Fixtures.policyDocument]
         let act = RecordedAct(
-            id: Fixtures.id(44), kind: .publishPolicy, role: .risk, document: document.encoded,
+            id: Fixtures.id(44), kind: kind, role: .risk, document: document.encoded,
             content: document, digest: sha256(document.encoded), state: .open,
             createdBy: stage == .propose ? person : other, createdAt: Fixtures.at,
             expiresAt: Fixtures.at + RecordedAct.lifetime)
@@ -120,6 +121,48 @@ import Testing
         }
         // What came with a migration has no act.
         try audit.check("policy.published", ["version": .integer(1)])
+    }
+
+    @Test func `demands the two officers behind an approval, and their own document`() throws {
+        let (proposed, approved) = (
+            try body(try signed(stage: .propose, kind: .approveAction)),
+            try body(try signed(stage: .approve, kind: .approveAction, by: "bert"))
+        )
+        let told: JSON = [
+            "approval": "assisted", "act_id": proposed["act_id"] ?? .null,
+            "document_digest": proposed["document_digest"] ?? .null,
+        ]
+        func audit(_ bodies: [(String, JSON)]) throws -> ActAudit {
+            var audit = ActAudit()
+            for (kind, body) in bodies {
+                try audit.check(
+                    "person.key_registered",
+                    [
+                        "key_id": body["key_id"] ?? .null, "person": body["person"] ?? .null,
+                        "public_key": body["public_key"] ?? .null, "status": "active",
+                    ])
+                try audit.check(kind, body)
+            }
+            return audit
+        }
+        var both = try audit([("act.proposed", proposed), ("act.approved", approved)])
+        try both.check("action.approved", told)
+        // A customer's own approval names no act.
+        try both.check("action.approved", ["signed": .bool(true)])
+        #expect(throws: EvidenceFault.document) {
+            try both.check("action.approved", told.setting("document_digest", to: "00"))
+        }
+        #expect(throws: EvidenceFault.document) {
+            try both.check("action.approved", told.setting("act_id", to: "00"))
+        }
+        var one = try audit([("act.proposed", proposed)])
+        #expect(throws: EvidenceFault.people) { try one.check("action.approved", told) }
+        // What they signed is the end of a hold, not an approval.
+        var others = try audit([
+            ("act.proposed", body(try signed(stage: .propose, kind: .releaseHold))),
+            ("act.approved", body(try signed(stage: .approve, kind: .releaseHold, by: "bert"))),
+        ])
+        #expect(throws: EvidenceFault.document) { try others.check("action.approved", told) }
     }
 }
 

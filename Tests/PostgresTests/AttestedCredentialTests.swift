@@ -154,12 +154,13 @@ import WebAuthn
             try await world.announceAll()
             guard
                 case .order(let order)? = try await queue.claim(limit: 10, lease: Seconds(600))
-                    .first?.item
+                    .first?.item,
+                case .customer(let assertion) = order.approval
             else {
                 Issue.record("no order")
                 return
             }
-            let sent = JSON(recorded: Bytes(order.assertion.json.encoded))
+            let sent = JSON(recorded: Bytes(assertion.json.encoded))
             #expect(sent?["signature_format"] == "raw")
             #expect(sent?["signature"] == .string(Base64.encode(raw)))
             let body = try #require(try await world.bodies(.actionApproved).first)

@@ -75,7 +75,8 @@ import Testing
     @Test func `the order holds the signed bytes and the proof`() async throws {
         try await withClaim { _, customer, claim in
             guard case .order(let order) = claim.item,
-                case .deviceKey(let signature, .der) = order.assertion.proof,
+                case .customer(let assertion) = order.approval,
+                case .deviceKey(let signature, .der) = assertion.proof,
                 let message = SignedMessage(decoding: order.message)
             else {
                 Issue.record("no order of a device key")

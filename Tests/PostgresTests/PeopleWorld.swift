@@ -41,7 +41,7 @@ struct PeopleWorld: Sendable {
             entropy: .openSSL)
     }
 
-    private var asker: PersonAsker {
+    var asker: PersonAsker {
         PersonAsker(
             audience: Fixtures.audience, entropy: .openSSL, sha256: .openSSL,
             creationOptions: { challenge, handle, name, exclude, _, _ in

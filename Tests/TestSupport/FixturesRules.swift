@@ -45,6 +45,9 @@ extension Fixtures {
             ]
         )
         .setting(
+            "assisted", to: ["hold_s": .integer(172_800), "max": ["EUR": "200.00"]]
+        )
+        .setting(
             "segments",
             to: ["young": ["currencies": ["EUR": ["single_max": "30.00"]]], "private": [:]])
 }

@@ -52,6 +52,7 @@ struct Story: Sendable {
         try await hitLimit()
         try await tunePolicy()
         try await payUnderNewPolicy()
+        try await approveForCustomerWithoutKey()
         try await changeContact()
         try await rejectAndCancel()
         try await listEvidence()

@@ -10,6 +10,9 @@ enum Cast {
     static let newName = "Stadtwerke Musterstadt"
     static let newAccount = "NL91ABNA0417164300"
 
+    /// Has no key, and nobody but two officers acts for this customer.
+    static let customerWithoutPhone = "c-2002"
+
     static func known() -> JSON { payee(knownName, knownAccount) }
     static func new() -> JSON { payee(newName, newAccount) }
 
@@ -18,9 +21,12 @@ enum Cast {
     }
 
     /// The body that creates a transfer in euros.
-    static func transfer(_ amount: String, to payee: JSON, _ reference: String) -> JSON {
+    static func transfer(
+        _ amount: String, to payee: JSON, _ reference: String,
+        of customer: String = DemoBank.customer
+    ) -> JSON {
         [
-            "customer_id": .string(DemoBank.customer), "kind": "transfer",
+            "customer_id": .string(customer), "kind": "transfer",
             "transfer": [
                 "amount": .string(amount), "currency": "EUR", "debtor_account": debtorAccount,
                 "payee": payee, "reference": .string(reference),

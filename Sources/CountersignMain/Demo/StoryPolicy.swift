@@ -16,8 +16,8 @@ extension Story {
 
     mutating func tunePolicy() async throws {
         try await step("The risk team drafts, tries it on the past, and two people publish it")
-        let anna = try await RiskPerson.join("demo-anna", bank)
-        let bert = try await RiskPerson.join("demo-bert", bank)
+        let anna = try await StaffMember.join("demo-anna", bank)
+        let bert = try await StaffMember.join("demo-bert", bank)
         say("added demo-anna and demo-bert, each with a passkey of her and his own")
         let active = try await anna.api.get("/v1/policies/active")
         let draft = try drafted(from: active)
@@ -76,7 +76,8 @@ extension Story {
         check("released and executed", settled.text("action", "execution"), is: "executed")
     }
 
-    /// The policy in force with a higher limit, and a hold where the bank sees a new device.
+    /// The policy in force with a higher limit, a hold where the bank sees a new device, and what officers
+    /// may approve.
     private func drafted(from active: Answer) throws -> JSON {
         guard case .object(let members)? = active.json["policy"]?["document"],
             case .object(let currencies)? = active.json["policy"]?["document"]?["currencies"],
@@ -90,10 +91,13 @@ extension Story {
             "currencies", in: members, by: replacing("EUR", in: currencies, by: raised))
         guard case .object(let changed) = draft else { return draft }
         return .object(
-            changed + [.init("signals", ["new_device": ["hold_s": .integer(3)]])])
+            changed + [
+                .init("signals", ["new_device": ["hold_s": .integer(3)]]),
+                .init("assisted", ["hold_s": .integer(86_400), "max": ["EUR": "100.00"]]),
+            ])
     }
 
-    private func waitForPolicy(_ version: Int64, _ person: RiskPerson) async throws {
+    private func waitForPolicy(_ version: Int64, _ person: StaffMember) async throws {
         for _ in 0..<200 {
             let active = try await person.api.get("/v1/policies/active")
             if active.json["policy"]?["version"] == .integer(version) {

@@ -164,7 +164,8 @@ import WebAuthn
                 approval: .customer(
                     RecordedAssertion(
                         credentialID: Bank.passkeyCredential,
-                        publicKeySPKI: order.assertion.publicKeySPKI, proof: order.assertion.proof)))
+                        publicKeySPKI: order.assertion.publicKeySPKI, proof: order.assertion.proof))
+            )
         }
     }
 

@@ -25,6 +25,8 @@ final class TestBank: Sendable {
     private let started: StartedProcesses
     private let configuration: Configuration
 
+    /// The file of the officers' keys that core banking reads; a test writes it.
+    var officerKeys: String { folder + "/officers" }
     private var configurationFile: String { folder + "/countersign.conf" }
 
     private init(
@@ -45,7 +47,7 @@ final class TestBank: Sendable {
             arguments: [
                 "core-banking", "--journal", folder + "/journal", "--service-key",
                 folder + "/core.pub.pem", "--service-key-id", Self.coreKeyID, "--audience",
-                site.relyingPartyID,
+                site.relyingPartyID, "--officer-keys", folder + "/officers",
             ], folder: folder, started: started)
         let port = try await core.start(faults: faults)
         var lines = Self.settings(folder, site)

@@ -82,6 +82,72 @@ import Testing
         #expect(fakes.people.queries.values.map(\.limit) == [51])
     }
 
+    private static let approval =
+        #"{"reason":"phone stolen","identity_check":{"method":"in_person","reference":"passport"}}"#
+
+    @Test func `make an act of an approval, for officers only`() async throws {
+        let fakes = FakeAPI()
+        let action: ID<Action> = Fixture.id(401)
+        let path = "/v1/actions/\(action.text)/assisted-approval"
+        try await fakes.serve { api in
+            for role in AuthenticatedClient.Role.allCases {
+                let answer = try await send(api, "POST", path, Self.approval, as: role)
+                #expect(answer.status == (role == .officer ? 201 : 403), "\(role)")
+            }
+            let elsewhere = try await send(
+                api, "POST", "/v1/actions/x/assisted-approval", Self.approval, as: .officer)
+            #expect(elsewhere.slug == "not-found")
+        }
+        let proposal = try #require(fakes.people.proposals.values.first)
+        #expect(fakes.people.proposals.values.count == 1)
+        #expect(proposal.kind == .approveAction && proposal.person == Fixture.client(.officer).id)
+        let request = try AssistedRequest(proposal.document)
+        #expect(request.action == action && request.reason.text == "phone stolen")
+        #expect(request.identityCheck.method == .inPerson)
+        #expect(request.identityCheck.reference.text == "passport")
+    }
+
+    @Test(arguments: [
+        (#"{}"#, 400, "/reason"), (#"{"reason":"x"}"#, 400, "/identity_check"),
+        (#"{"reason":"x","identity_check":{"method":"video"}}"#, 400, "/identity_check/reference"),
+        (#"{"reason":"","identity_check":{"method":"video","reference":"r"}}"#, 422, "/reason"),
+        (
+            #"{"reason":"x","identity_check":{"method":"sms","reference":"r"}}"#, 422,
+            "/identity_check/method"
+        ),
+        (
+            #"{"reason":"x","identity_check":{"method":"one_time_code","reference":"r"}}"#, 422,
+            "/identity_check/method"
+        ),
+        (
+            #"{"reason":"x","identity_check":{"method":"video","reference":""}}"#, 422,
+            "/identity_check/reference"
+        ),
+        (
+            #"{"reason":"x","identity_check":{"method":"video","reference":"r","code":"1"}}"#, 400,
+            "/identity_check/code"
+        ),
+    ])
+    func `take no approval without its grounds, nor on a code that was sent`(
+        body: String, status: Int, pointer: String
+    ) async throws {
+        let fakes = FakeAPI()
+        try await fakes.serve { api in
+            let path = "/v1/actions/\(Self.id)/assisted-approval"
+            let answer = try await send(api, "POST", path, body, as: .officer)
+            #expect(answer.status == status)
+            guard case .array(let errors)? = answer.json["errors"] else {
+                Issue.record("no errors: \(answer.json)")
+                return
+            }
+            #expect(errors.first?["pointer"] == .string(pointer))
+            if body.contains("sms") {
+                #expect(errors.first?["detail"]?.text?.contains("SMS") == true)
+            }
+        }
+        #expect(fakes.people.proposals.values.isEmpty)
+    }
+
     @Test(arguments: [
         ("/v1/person-keys/options", "{}", 0), ("/v1/person-keys/options", #"{"label":1}"#, 400),
         ("/v1/person-keys/options", "{\"label\":\"\\u0007\"}", 422),
@@ -117,6 +183,9 @@ import Testing
         (.challengeConsumed, 409, "challenge-consumed"),
         (.challengeExpired, 410, "challenge-expired"),
         (.authenticationFailed, 401, "authentication-failed"),
+        (.customerHasKey, 409, "customer-has-key"), (.approvalChanged, 409, "approval-changed"),
+        (.action(.alreadyDecided(.approved)), 409, "already-decided"),
+        (.action(.policy(.assistedNotAllowed)), 403, "assisted-not-allowed"),
         (.policyChanged(newest: 4), 409, "policy-changed"), (.tooLate, 409, "policy-too-late"),
         (.tooEarly(notBefore: Fixture.now), 409, "policy-too-early"),
         (.notStricter, 409, "policy-not-stricter"), (.notHeld, 409, "hold-not-held"),

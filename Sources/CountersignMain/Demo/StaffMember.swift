@@ -2,8 +2,8 @@ import Countersign
 import Crypto
 import WebAuthn
 
-/// A person of the bank's risk team, with a passkey in software in place of a browser's.
-struct RiskPerson: Sendable {
+/// A person of the bank's risk team or one of its officers, with a passkey in software in place of a browser's.
+struct StaffMember: Sendable {
     let name: String
     let api: APIClient
     private let authenticator: SoftwareAuthenticator
@@ -12,9 +12,11 @@ struct RiskPerson: Sendable {
     /// Adds the client as an operator does, and registers the person's passkey.
     ///
     /// - Throws: ``CommandFailure`` when the service does not take the key.
-    static func join(_ name: String, _ bank: DemoBank) async throws -> RiskPerson {
+    static func join(
+        _ name: String, as role: PersonRole = .risk, _ bank: DemoBank
+    ) async throws -> StaffMember {
         let key = try await bank.tools.run(
-            ["client", "add", name, "--role", "risk"], as: "countersign_operator")
+            ["client", "add", name, "--role", role.rawValue], as: "countersign_operator")
         let api = try APIClient(base: bank.base, key: key)
         let offer = try await api.post("/v1/person-keys/options", ["label": .string(name)])
         guard let options = offer.json["webauthn"],
@@ -33,7 +35,7 @@ struct RiskPerson: Sendable {
         guard answer.text("key", "status") == "active" else {
             throw CommandFailure("the passkey of \(name) was answered \(answer.status)")
         }
-        return RiskPerson(
+        return StaffMember(
             name: name, api: api, authenticator: authenticator, userHandle: handle)
     }
 
