@@ -286,11 +286,3 @@ import Testing
         }
     }
 }
-
-extension DecisionWorld {
-    /// Lets all holds have ended, and writes what follows.
-    fileprivate func settleHolds() async throws {
-        try await endHolds()
-        while try await housekeeping.settleDueActions() > 0 {}
-    }
-}
