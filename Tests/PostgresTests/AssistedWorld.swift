@@ -116,9 +116,14 @@ struct AssistedWorld: Sendable {
         ]
     }
 
-    /// Every fault of form, chains, and people behind what needs them.
+    /// Every fault of form and chains, of people behind what needs them, and of decisions that come out
+    /// otherwise when they are made again.
     func faults() async throws -> [String] {
-        try await bank.evidenceFaults() + people.audit().faults
+        // These policies were put in force without evidence, which the audit of decisions finds here.
+        let unpublished = "action.approved: \(EvidenceFault.policy.rawValue)"
+        return try await bank.evidenceFaults()
+            + people.audit().faults.filter { $0 != unpublished }
+            + bank.replayed().keys.filter { $0 != "decisions: none" }
     }
 }
 

@@ -240,7 +240,7 @@ BEGIN
     RETURN 'signed';
 END $$;
 
--- As in V0016, with what officers have approved: it needs two of them to the end, and its hold is not
+-- As in V0017, with what officers have approved: it needs two of them to the end, and its hold is not
 -- shortened.
 DROP FUNCTION against_release(uuid);
 CREATE FUNCTION against_release(p_action uuid, OUT credential_end text, OUT payee_is_gone boolean,
@@ -255,19 +255,17 @@ LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
        a.kind = 'transfer' AND p.id IS NULL AND a.payee_unknown IS NOT TRUE,
        -- The customer has lowered a limit meanwhile, or changed the same one again.
        CASE WHEN a.kind = 'transfer' THEN (
-           SELECT min(l.limit_name) FROM customer_limit l
+           SELECT min(l.limit_name) FROM own_limits(a.subject_id, a.currency) l
              LEFT JOIN reservation r ON r.action_id = a.id AND r.returned_at IS NULL
                   AND r.dimension = 'day:' || a.currency
              LEFT JOIN counter day ON day.subject_id = a.subject_id
                   AND day.dimension = r.dimension AND day.window_start = r.window_start
-            WHERE l.subject_id = a.subject_id AND l.currency = a.currency
-              AND l.amount_minor < CASE l.limit_name WHEN 'single_max' THEN a.amount_minor
+            WHERE l.amount_minor < CASE l.limit_name WHEN 'single_max' THEN a.amount_minor
                                         ELSE day.used END)
        WHEN a.kind = 'limit_change' THEN (
-           SELECT 'superseded' FROM customer_limit l
+           SELECT 'superseded' FROM own_limits(a.subject_id, a.currency) l
              JOIN decision newer ON newer.action_id = l.action_id
-            WHERE l.subject_id = a.subject_id AND l.limit_name = a.limit_name
-              AND l.currency = a.currency AND newer.decided_at > d.decided_at)
+            WHERE l.limit_name = a.limit_name AND newer.decided_at > d.decided_at)
        END,
        -- Whoever approves for a customer does not shorten the time in which the customer can object.
        coalesce(d.decided_at + make_interval(secs => assisted_hold_s(act)) > clock_timestamp(), false)
@@ -280,6 +278,8 @@ LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
        -- ends the old hold early does not end the new cooling-off.
        AND p.status = 'active' AND (p.usable_at <= clock_timestamp()
            OR p.usable_at <= a.hold_until AND p.confirmed_at <= d.decided_at)
+       AND NOT EXISTS (SELECT FROM action h WHERE h.id = p.action_id AND h.execution = 'held'
+                          AND (h.hold_end = 'cancel' OR h.hold_until > clock_timestamp()))
  WHERE a.id = p_action;
 $$;
 
