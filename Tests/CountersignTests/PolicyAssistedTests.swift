@@ -41,7 +41,8 @@ import Testing
         #expect(
             try line(transfer) { $0.used.today = 100_000 } == "refused daily_max 0.00")
         #expect(
-            try line(transfer) { $0.ownLimits.singleMax = 100 } == "refused single_max 1.00")
+            try line(transfer) { $0.ownLimits.singleMax = RecordedState.OwnAmount(100) }
+                == "refused single_max 1.00")
         #expect(
             try line(transfer) { $0.used.transfersInWindow = 3 } == "refused velocity")
         #expect(
