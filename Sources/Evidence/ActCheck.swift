@@ -47,6 +47,8 @@ struct ActAudit {
     private struct Key: Equatable {
         let publicKey: String
         let person: String
+        let client: String
+        let role: String
         var isActive: Bool
     }
 
@@ -54,6 +56,8 @@ struct ActAudit {
     private var keys: [String: Key] = [:]
     /// The keys by which each act was signed, and by whom; a person counts once.
     private var signers: [String: [String: String]] = [:]
+    /// Whose keys have counted, by role; since its founding was opened again, when it was.
+    private var founders: [String: Set<String>] = [:]
 
     /// Checks the next record, which is not older than the ones before it and was verified by itself.
     ///
@@ -62,14 +66,21 @@ struct ActAudit {
         switch EvidenceKind(rawValue: kind) {
         case .personKeyRegistered:
             guard let id = body["key_id"]?.text, let publicKey = body["public_key"]?.text,
-                let person = body["person"]?.text
+                let person = body["person"]?.text, let client = body["client_id"]?.text,
+                let role = body["role"]?.text
             else { throw .publicKey }
+            let isActive = body["status"]?.text == RecordedPersonKey.Status.active.rawValue
             keys[id] = Key(
-                publicKey: publicKey, person: person,
-                isActive: body["status"]?.text == RecordedPersonKey.Status.active.rawValue)
+                publicKey: publicKey, person: person, client: client, role: role,
+                isActive: isActive)
+            if isActive { try found(role, by: client) }
         case .personKeyAdmitted:
             try demandPeople(behind: body, .admitKey)
-            if let id = body["key_id"]?.text { keys[id]?.isActive = true }
+            if let id = body["key_id"]?.text, let key = keys[id] {
+                keys[id]?.isActive = true
+                founders[key.role, default: []].insert(key.client)
+            }
+        case .personFoundingReopened: try reopen(body)
         case .personKeyRevoked:
             if let id = body["key_id"]?.text { keys[id]?.isActive = false }
         case .policyProposed, .policyApproved, .actProposed, .actApproved:
@@ -89,6 +100,27 @@ struct ActAudit {
             try demandPeople(behind: body, .releaseHold)
         default: break
         }
+    }
+
+    /// A key that nobody admitted is of one of the first two people of its role, and that person's first.
+    private mutating func found(_ role: String, by client: String) throws(EvidenceFault) {
+        let before = founders[role] ?? []
+        guard before.count < 2, !before.contains(client) else { throw .people }
+        founders[role] = before.union([client])
+    }
+
+    /// Who had an active key stays a founder. The record says who that was: a client that was removed has no
+    /// part in it, and there is no record of that.
+    private mutating func reopen(_ body: JSON) throws(EvidenceFault) {
+        guard let role = body["role"]?.text, case .array(let named)? = body["people"] else {
+            throw .people
+        }
+        let people = Set(named.compactMap(\.text))
+        let known = Set(keys.values.filter { $0.role == role }.map(\.client))
+        guard people.count == named.count, people.count < 2, people.isSubset(of: known) else {
+            throw .people
+        }
+        founders[role] = people
     }
 
     private func demandPeople(behind body: JSON, _ kind: ActKind) throws(EvidenceFault) {

@@ -53,6 +53,21 @@ package enum PersonEvidence {
                 ]))
     }
 
+    /// The founding of a role that is open again.
+    ///
+    /// - Parameter people: Who has an active key, and is a founder already.
+    package static func reopened(
+        foundingOf role: PersonRole, people: [ID<Client>], until closesAt: Instant, reason: String
+    ) -> EvidenceDraft {
+        EvidenceDraft(
+            .personFoundingReopened, outcome: "reopened",
+            body: [
+                "role": .string(role.rawValue),
+                "people": .array(people.map { .string($0.text) }),
+                "closes_at": .string(closesAt.text), "reason": .string(reason),
+            ])
+    }
+
     private static func identity(_ key: ID<PersonKey>, _ person: Person) -> [JSON.Member] {
         [
             .init("key_id", .string(key.text)), .init("client_id", .string(person.id.text)),

@@ -115,6 +115,59 @@ package struct Administration: Sendable {
         throw .unavailable
     }
 
+    /// What came of opening the founding of a role again.
+    package enum Reopening: Hashable, Sendable {
+        /// The next keys are admitted at once, up to two people and up to this time.
+        case reopened(until: Instant)
+        /// Two people of the role have active keys: they admit.
+        case enoughPeople
+    }
+
+    /// A founding that was opened again is open for so long; the database has the same number.
+    private static let foundingLifetime = Seconds(86_400)
+
+    /// Lets the next keys of a role be admitted by nobody, when fewer than two people are left who could.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func reopenFounding(
+        of role: PersonRole, reason: DisplayText
+    ) async throws(StoreFailure) -> Reopening {
+        for _ in 0..<Self.racesMax {
+            let (people, at) = try await peopleWithKeys(of: role)
+            let closesAt = at + Self.foundingLifetime
+            let evidence = try await service.seal([
+                PersonEvidence.reopened(
+                    foundingOf: role, people: people, until: closesAt, reason: reason.text)
+            ])
+            let status = try await database.status(
+                .reopenFounding,
+                [.text(role.rawValue), .idArray(people), .instant(at), .json(evidence)])
+            switch status {
+            case "reopened": return .reopened(until: closesAt)
+            case "enough_people": return .enoughPeople
+            case "lost_race": continue
+            default: throw .internalFailure(code: "status")
+            }
+        }
+        throw .unavailable
+    }
+
+    private func peopleWithKeys(
+        of role: PersonRole
+    ) async throws(StoreFailure) -> (people: [ID<Client>], at: Instant) {
+        try await database.query(.peopleWithKeys, [.text(role.rawValue)]) {
+            rows throws(PostgresError) in
+            var people: [ID<Client>] = []
+            var at: Instant?
+            for row in rows {
+                at = try row["now"]
+                if let client: ID<Client> = try row["client_id"] { people.append(client) }
+            }
+            guard let at else { throw .malformedColumn("now") }
+            return (people, at)
+        }
+    }
+
     private static let racesMax = 100
 
     private typealias CustomerKey = (subject: ID<Subject>, wrapped: Bytes, at: Instant)

@@ -46,5 +46,6 @@ extension Migration {
         Migration("V0014_people_and_acts", PackageResources.V0014_people_and_acts_sql),
         Migration("V0015_events_recovery", PackageResources.V0015_events_recovery_sql),
         Migration("V0016_hold_acts", PackageResources.V0016_hold_acts_sql),
+        Migration("V0019_one_founding", PackageResources.V0019_one_founding_sql),
     ]
 }

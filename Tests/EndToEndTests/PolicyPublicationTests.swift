@@ -9,73 +9,6 @@ import WebAuthn
 
 @testable import CountersignMain
 
-/// A person of the bank with a passkey in software, over real HTTP.
-private struct BankPerson {
-    let name: String
-    let keyFile: String
-    let api: APIClient
-    let authenticator: SoftwareAuthenticator
-    let origin: String
-    let userHandle: Bytes
-
-    /// Adds the client and registers its key, as the person's browser would.
-    static func join(_ name: String, _ instance: ServiceInstance) async throws -> BankPerson {
-        let bank = instance.bank
-        let key = APIKey.make(for: .risk)
-        try await bank.administer { administration in
-            let isNew = try await administration.addClient(
-                ID(at: systemTime(), random: EntropySource.openSSL(10)), name: name, role: .risk,
-                keyDigest: sha256(Bytes(key.utf8)), subjectAlternativeName: nil)
-            guard isNew else { throw Unexpected("there is \(name) already") }
-        }
-        let keyFile = bank.folder + "/\(name).key"
-        try TestBank.write(key + "\n", to: keyFile)
-        let api = try APIClient(base: instance.base, key: key)
-        let offer = try await api.post("/v1/person-keys/options", ["label": .string(name)])
-        guard offer.status == 201, let options = offer.json["webauthn"],
-            let challenge = options.bytes("challenge"),
-            let handle = options["user"]?.bytes("id"),
-            let registration = offer.text("registration_id")
-        else { throw Unexpected("options were answered \(offer.status)") }
-        let authenticator = try SoftwareAuthenticator.create(
-            relyingPartyID: bank.site.relyingPartyID, entropy: .openSSL)
-        let made = authenticator.register(
-            challenge: challenge, origin: bank.site.origin, flags: [.userPresent, .userVerified],
-            signCount: 0)
-        let answer = try await api.post(
-            "/v1/person-keys",
-            ["registration_id": .string(registration), "passkey": made.json])
-        guard answer.status == 201, answer.text("key", "status") == "active" else {
-            throw Unexpected("the key was answered \(answer.status) \(answer.problem ?? "")")
-        }
-        return BankPerson(
-            name: name, keyFile: keyFile, api: api, authenticator: authenticator,
-            origin: bank.site.origin, userHandle: handle)
-    }
-
-    /// What the person's browser makes of a question.
-    func answer(_ options: JSON) throws -> JSON {
-        guard let challenge = options.bytes("challenge") else { throw Unexpected("no challenge") }
-        return try authenticator.assert(
-            challenge: challenge, origin: origin, flags: [.userPresent, .userVerified],
-            signCount: 0, userHandle: userHandle
-        ).json
-    }
-
-    /// Signs what an answer about an act asks.
-    func sign(_ asked: APIClient.Answer) async throws -> APIClient.Answer {
-        guard let act = asked.text("act", "id"), let challenge = asked.json["challenge"] else {
-            throw Unexpected("the question was answered \(asked.status) \(asked.problem ?? "")")
-        }
-        return try await api.post(
-            "/v1/acts/\(act)/signatures",
-            [
-                "challenge_id": challenge["id"] ?? .null,
-                "passkey": try answer(challenge["webauthn"] ?? .null),
-            ])
-    }
-}
-
 /// People publish a policy at the running program.
 @Suite struct `A policy of two people` {
     private func changed(_ seconds: Int64, _ person: BankPerson) async throws -> JSON {
@@ -173,10 +106,7 @@ private struct BankPerson {
     private func run(
         _ words: [String], as person: BankPerson? = nil, _ instance: ServiceInstance? = nil
     ) async -> CountersignMain.ExitStatus {
-        var words = words
-        if let person, let instance {
-            words += ["--service", instance.base, "--client-key-file", person.keyFile]
-        }
-        return await Main.run(words, environment: [:], commands: Command.all)
+        let access = instance.flatMap { person?.access($0) } ?? []
+        return await Main.run(words + access, environment: [:], commands: Command.all)
     }
 }

@@ -5,7 +5,7 @@ extension Command {
         clientAdd, payeeImport,
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
         policySimulate,
-        personKeyRevoke,
+        personKeyRevoke, personKeyRefound,
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,
