@@ -56,6 +56,8 @@ struct ActAudit {
     private var keys: [String: Key] = [:]
     /// The keys by which each act was signed, and by whom; a person counts once.
     private var signers: [String: [String: String]] = [:]
+    /// The digests of the rows that may be imported under each act.
+    private var rows: [String: Set<String>] = [:]
     /// Whose keys have counted, by role; since its founding was opened again, when it was.
     private var founders: [String: Set<String>] = [:]
 
@@ -89,6 +91,7 @@ struct ActAudit {
                 key.person == body["person"]?.text
             else { throw .notEnrolled }
             signers[act, default: [:]][key.person] = id
+            rows[act] = Set(PayeeImportRequest.rows(recorded: body["content"] ?? .null))
         case .policyPublished:
             // What came with a migration was signed by nobody.
             guard body["act_id"] != nil else { return }
@@ -98,6 +101,16 @@ struct ActAudit {
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return }
             try demandPeople(behind: body, .releaseHold)
+        case .payeeImported:
+            // In development nobody signs.
+            guard let act = body["act_id"]?.text else { return }
+            guard let row = body["row_digest"]?.text, rows[act]?.contains(row) == true else {
+                throw .document
+            }
+            // The key of one of them may have ended in the same moment.
+            guard signers[act, default: [:]].count >= ActKind.importPayees.signaturesNeeded else {
+                throw .people
+            }
         default: break
         }
     }

@@ -53,9 +53,7 @@ package enum PersonEvidence {
                 ]))
     }
 
-    /// The founding of a role that is open again.
-    ///
-    /// - Parameter people: Who has an active key, and is a founder already.
+    /// The founding of a role that is open again; `people` have an active key, and are founders already.
     package static func reopened(
         foundingOf role: PersonRole, people: [ID<Client>], until closesAt: Instant, reason: String
     ) -> EvidenceDraft {
@@ -107,8 +105,8 @@ extension PersonEvidence {
                     .init("sign_count", .integer(Int64(signature.signCount))),
                 ]))
         switch signature.effect {
-        // What happens to the action is told on its own chain.
-        case .none, .endHold: return [signed]
+        // What happens to the action is told on its own chain, and each import on its customer's.
+        case .none, .endHold, .allowImport: return [signed]
         case .publish(let publication):
             return [signed, published(publication, by: act, sha256: sha256)]
         case .admit(let key):

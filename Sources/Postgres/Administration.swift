@@ -3,9 +3,9 @@ package import Evidence
 
 /// What the operator does from the command line: clients, existing payees, first evidence.
 package struct Administration: Sendable {
-    private let database: Database
-    private let sealer: EvidenceSealer
-    private let subjects: SubjectMaker
+    let database: Database
+    let sealer: EvidenceSealer
+    let subjects: SubjectMaker
     private let service: ServiceSubject
 
     /// - Parameters:
@@ -48,29 +48,6 @@ package struct Administration: Sendable {
                 .text(subjectAlternativeName), .json(evidence),
             ])
         return status == "added"
-    }
-
-    /// Imports an existing payee of the bank: established from the start.
-    ///
-    /// - Returns: `false` when the account is an active payee of the customer already.
-    /// - Throws: ``StoreFailure``.
-    package func importPayee(
-        _ identity: PayeeIdentity, alias: DisplayText, of customer: CustomerID
-    ) async throws(StoreFailure) -> Bool {
-        let known = try await customerKey(customer)
-        let payee = ID<Payee>(at: known.at, random: subjects.entropy(10))
-        let evidence = try sealer.records(
-            [ServiceEvidence.imported(payee: payee, identity)], subject: known.subject,
-            wrappedKey: known.wrapped, at: known.at, heads: ChainHeads()
-        ).json
-        let status = try await database.status(
-            .importPayee,
-            [
-                .id(known.subject), .id(payee), .text(identity.account.text),
-                .text(identity.name.text), .text(alias.text), .instant(known.at),
-                .json(evidence),
-            ])
-        return status == "imported"
     }
 
     /// Records the publication of policies that came with a migration.
@@ -169,23 +146,4 @@ package struct Administration: Sendable {
     }
 
     private static let racesMax = 100
-
-    private typealias CustomerKey = (subject: ID<Subject>, wrapped: Bytes, at: Instant)
-
-    private func customerKey(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey {
-        if let found = try await loadCustomer(customer) { return found }
-        try await subjects.introduce(customer, to: database)
-        guard let found = try await loadCustomer(customer) else {
-            throw .internalFailure(code: "customer")
-        }
-        return found
-    }
-
-    private func loadCustomer(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey? {
-        try await database.run { connection throws(PostgresError) in
-            let rows = try connection.execute(.loadCustomer, [.text(customer.text)])
-            guard let row = try rows.single() else { return nil }
-            return (try row["subject_id"], try row["wrapped"], try row["now"])
-        }
-    }
 }

@@ -47,5 +47,6 @@ extension Migration {
         Migration("V0015_events_recovery", PackageResources.V0015_events_recovery_sql),
         Migration("V0016_hold_acts", PackageResources.V0016_hold_acts_sql),
         Migration("V0019_one_founding", PackageResources.V0019_one_founding_sql),
+        Migration("V0020_payee_import", PackageResources.V0020_payee_import_sql),
     ]
 }

@@ -40,6 +40,8 @@ extension Statement {
         "publish_policy", .write, PackageResources.publish_policy_sql)
     static let admitPersonKey = Statement(
         "admit_person_key", .write, PackageResources.admit_person_key_sql)
+    static let allowImport = Statement(
+        "allow_import", .write, PackageResources.allow_import_sql)
     static let endHold = Statement("end_hold", .write, PackageResources.end_hold_sql)
     static let loadHeldAction = Statement(
         "load_held_action", .read, PackageResources.load_held_action_sql)

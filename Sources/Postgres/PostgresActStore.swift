@@ -4,8 +4,8 @@ import Evidence
 
 /// Keeps acts in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql` or
-/// `V0016_hold_acts.sql`, which is one transaction; its evidence is of the service itself, and the end of a
+/// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`,
+/// `V0016_hold_acts.sql` or `V0020_payee_import.sql`, which is one transaction; its evidence is of the service itself, and the end of a
 /// hold is told on the chain of its action too.
 package struct PostgresActStore: ActStore {
     private let database: Database
@@ -120,6 +120,8 @@ package struct PostgresActStore: ActStore {
         case .admit:
             return try await database.succeeded(
                 "done", .admitPersonKey, rows + [.json(evidence)])
+        case .allowImport:
+            return try await database.succeeded("done", .allowImport, rows + [.json(evidence)])
         }
     }
 

@@ -16,7 +16,8 @@ import WebAuthn
     }
 
     /// The API key of a person is enough to end that person's passkey, and to ask for another one.
-    @Test func `lets one of two people not become both with the API key of the other`() async throws {
+    @Test func `lets one of two people not become both with the API key of the other`() async throws
+    {
         try await PeopleWorld.with { world in
             let (anna, bert) = (try await world.person("anna"), try await world.person("bert"))
             #expect(
@@ -156,7 +157,8 @@ import WebAuthn
         }
     }
 
-    @Test func `is opened again by nobody but the operator, and not without evidence`() async throws {
+    @Test func `is opened again by nobody but the operator, and not without evidence`() async throws
+    {
         try await PeopleWorld.with { world in
             let call = "SELECT countersign.reopen_founding('risk', '{}', clock_timestamp(), '[]')"
             for (role, code) in [

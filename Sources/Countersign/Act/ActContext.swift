@@ -113,6 +113,8 @@ package enum ActEffect: Sendable {
     case admit(RecordedPersonKey)
     /// A hold ends before its time.
     case endHold(HoldEnding)
+    /// The operator may import payees.
+    case allowImport
 }
 
 /// A version of the policy that is about to be published.

@@ -61,7 +61,12 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
         case .publishPolicy, .tightenPolicy: return try await drawPolicy(command, context)
         case .admitKey: return drawAdmission(command, context)
         case .releaseHold, .cancelHold: return try await drawHold(command)
-        case .importPayees: return .failure(.kindNotAllowed)
+        case .importPayees:
+            do throws(InvalidActMember) {
+                return .success(try PayeeImportRequest(command.document).document)
+            } catch {
+                return .failure(.invalid(error))
+            }
         }
     }
 
