@@ -1,6 +1,7 @@
 import Countersign
 import Foundation
 import HTTP
+import Postgres
 import TestSupport
 import Testing
 
