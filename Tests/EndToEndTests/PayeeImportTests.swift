@@ -24,7 +24,7 @@ import Testing
             let migrating = try ServiceProcess(
                 "migrate",
                 ["migrate"] + bank.operating.prefix(2) + [
-                    "--database-admin-url", bank.superuser.text, "--development", "false",
+                    "--database-admin-url", bank.superuser.text, "--development=false",
                 ], in: bank.folder)
             #expect(try await migrating.ending() == .exited(0), "\(migrating.text)")
             let instance = try await bank.serve()
