@@ -1,11 +1,13 @@
 import Countersign
 
-/// Checks records one after another, and that a key signed only after it was enrolled, and as what it was
-/// enrolled.
+/// Checks records one after another: that a key signed only after it was enrolled, and as what it was
+/// enrolled, that enough people were behind what takes several, and that each decision is what its policy
+/// says on the inputs that were recorded.
 package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
     private var enrolled: [ID<Credential>: EnrolledKey] = [:]
     private var acts = ActAudit()
+    private var policies = PolicyAudit()
 
     package init(verifier: EvidenceVerifier) { self.verifier = verifier }
 
@@ -19,8 +21,16 @@ package struct EvidenceAudit {
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
         let (finding, body) = try verifier.examine(record)
         try acts.check(record.kind, body)
+        try checkKey(record, body)
+        try policies.check(record.kind, record.leaf, body)
+        return finding
+    }
+
+    private mutating func checkKey(
+        _ record: StoredEvidence, _ body: JSON
+    ) throws(EvidenceFault) {
         guard let credential = record.credential, let publicKey = body["public_key"]?.text else {
-            return finding
+            return
         }
         if record.kind == EvidenceKind.credentialEnrolled.rawValue {
             enrolled[credential] = EnrolledKey(publicKey, enrolledBy: body)
@@ -30,7 +40,6 @@ package struct EvidenceAudit {
             else { throw .notEnrolled }
             guard key.isWhatDecided(body) else { throw .keyTraits }
         }
-        return finding
     }
 }
 

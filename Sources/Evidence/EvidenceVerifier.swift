@@ -18,6 +18,8 @@ package enum EvidenceFault: String, Error, Sendable {
     case notEnrolled = "the signing key was not enrolled before"
     case keyTraits = "the decision took the signing key for another than was enrolled"
     case document = "the document is not the one that was signed"
+    case policy = "the policy of the decision was not published before, or cannot be read"
+    case verdict = "the policy decides otherwise on what was recorded"
     case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"
 }

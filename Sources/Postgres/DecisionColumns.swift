@@ -99,7 +99,15 @@ extension RecordedState {
                 transfersInWindow: try row["transfers_in_window"],
                 newPayeesToday: try row["new_payees_today"]),
             ownLimits: OwnLimits(
-                singleMax: try row["own_single_max"], dailyMax: try row["own_daily_max"]))
+                singleMax: try OwnAmount(row["own_single_max"], row["own_single_raised"]),
+                dailyMax: try OwnAmount(row["own_daily_max"], row["own_daily_raised"])))
+    }
+}
+
+extension RecordedState.OwnAmount {
+    fileprivate init?(_ minorUnits: Int64?, _ isRaised: Bool) {
+        guard let minorUnits else { return nil }
+        self.init(minorUnits, isRaised: isRaised)
     }
 }
 

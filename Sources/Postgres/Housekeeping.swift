@@ -9,7 +9,7 @@ package struct Housekeeping: Sendable {
     private let database: Database
     private let sealer: EvidenceSealer
 
-    /// Actions that are looked at in one round.
+    /// Actions that are looked at together.
     package static var batchMax: Int { 100 }
     /// Signed requests that are forgotten in one transaction.
     package static var forgettingMax: Int { 5000 }
@@ -19,32 +19,50 @@ package struct Housekeeping: Sendable {
         self.sealer = sealer
     }
 
-    /// Writes what is due.
+    /// Writes what is due, those first that have waited longest.
     ///
-    /// - Returns: How many actions changed; when it is a whole batch, there may be more.
+    /// - Returns: How many actions changed.
     /// - Throws: ``StoreFailure``; the next round tries again.
     package func settleDueActions() async throws(StoreFailure) -> Int {
-        let due = try await database.run { connection throws(PostgresError) in
-            try connection.execute(.dueActions, [.int(Self.batchMax)]).map { row in
-                Result { () throws(PostgresError) in try DueAction(row) }
-            }
-        }
         var changed = 0
         var failure: StoreFailure?
-        for action in due {
-            do throws(StoreFailure) {
-                switch action {
-                case .success(let action): if try await settle(action) { changed += 1 }
-                case .failure(let error): throw StoreFailure(error)
+        var place = DuePlace.start
+        while true {
+            let page = try await dueActions(after: place)
+            for action in page {
+                do throws(StoreFailure) {
+                    switch action.change {
+                    case .success(let action): if try await settle(action) { changed += 1 }
+                    case .failure(let error): throw StoreFailure(error)
+                    }
+                } catch {
+                    // What is wrong with one customer's rows stops nobody else's.
+                    guard case .internalFailure = error else { throw error }
+                    failure = failure ?? error
                 }
-            } catch {
-                // What is wrong with one customer's rows stops nobody else's.
-                guard case .internalFailure = error else { throw error }
-                failure = failure ?? error
             }
+            guard page.count == Self.batchMax, let last = page.last, !Task.isCancelled else {
+                break
+            }
+            // The next page starts behind this one, or what cannot be settled would stand before it.
+            place = last.place
         }
         if let failure { throw failure }
         return changed
+    }
+
+    private func dueActions(
+        after place: DuePlace
+    ) async throws(StoreFailure) -> [(place: DuePlace, change: Result<DueAction, PostgresError>)] {
+        try await database.run { connection throws(PostgresError) in
+            let values: [Parameter] = [.int(Self.batchMax), .instant(place.at), .id(place.action)]
+            return try connection.execute(.dueActions, values).map { row throws(PostgresError) in
+                (
+                    try DuePlace(row),
+                    Result { () throws(PostgresError) in try DueAction(row) }
+                )
+            }
+        }
     }
 
     /// Forgets old idempotency keys and makes the partitions of the months to come.
@@ -98,6 +116,24 @@ package struct Housekeeping: Sendable {
                     ])
             }
         return status != "lost_race"
+    }
+}
+
+/// Where a page of due actions ends.
+private struct DuePlace: Sendable {
+    let at: Instant
+    let action: ID<Action>
+
+    /// Before everything: nothing was due before 1970.
+    static let start = DuePlace(at: Instant(milliseconds: 0), action: ID(rawValue: 0))
+
+    private init(at: Instant, action: ID<Action>) {
+        self.at = at
+        self.action = action
+    }
+
+    init(_ row: Row) throws(PostgresError) {
+        self.init(at: try row["due_at"], action: try row["action_id"])
     }
 }
 

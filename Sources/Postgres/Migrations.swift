@@ -46,6 +46,8 @@ extension Migration {
         Migration("V0014_people_and_acts", PackageResources.V0014_people_and_acts_sql),
         Migration("V0015_events_recovery", PackageResources.V0015_events_recovery_sql),
         Migration("V0016_hold_acts", PackageResources.V0016_hold_acts_sql),
+        Migration(
+            "V0017_own_limits_payees_held", PackageResources.V0017_own_limits_payees_held_sql),
         Migration("V0019_one_founding", PackageResources.V0019_one_founding_sql),
         Migration("V0020_payee_import", PackageResources.V0020_payee_import_sql),
     ]

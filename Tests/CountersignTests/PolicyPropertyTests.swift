@@ -106,8 +106,8 @@ private struct Dice: RandomNumberGenerator {
                 nameCheck: dice.pick([nil] + NameCheck.allCases)),
             recoveredAt: dice.pick([nil, at - Seconds(100_000), at]),
             ownLimits: RecordedState.OwnLimits(
-                singleMax: dice.pick([nil, 0, 3000, 60_000]),
-                dailyMax: dice.pick([nil, 20_000, 150_000])))
+                singleMax: dice.pick([nil, .init(0), .init(3000), .init(60_000, isRaised: true)]),
+                dailyMax: dice.pick([nil, .init(20_000), .init(150_000, isRaised: true)])))
         state.used = RecordedState.Used(
             today: dice.pick([0, 10_000, 97_000]), last24h: dice.pick([0, 10_000]),
             whileNew: dice.pick([0, 9000, 24_000]), transfersInWindow: dice.pick([0, 2, 3]),

@@ -123,10 +123,10 @@ private struct Row {
         return try boundary(
             "own single", ("29.99", "30.00", "30.01"), refused: "refused single_max 30.00"
         ) {
-            $0.ownLimits.singleMax = 3000
+            $0.ownLimits.singleMax = .init(3000)
         }
             + boundary("own day", ("29.99", "30.00", "30.01"), refused: "refused daily_max 30.00") {
-                $0.ownLimits.dailyMax = 13_000
+                $0.ownLimits.dailyMax = .init(13_000)
                 $0.used.today = 10_000
             }
             + boundary(
@@ -134,14 +134,21 @@ private struct Row {
                 refused: "refused single_max 700.00"
             ) {
                 passkey(&$0)
-                $0.ownLimits.singleMax = 70_000
+                $0.ownLimits.singleMax = .init(70_000, isRaised: true)
             }
             + boundary(
                 "raised beyond the policy", ("799.99", "800.00", "800.01"),
                 refused: "refused single_max 800.00"
             ) {
                 passkey(&$0)
-                $0.ownLimits.singleMax = 90_000
+                $0.ownLimits.singleMax = .init(90_000, isRaised: true)
+            }
+            + boundary(
+                "set at the policy's, which was cut since", ("499.99", "500.00", "500.01"),
+                refused: "refused single_max 500.00"
+            ) {
+                passkey(&$0)
+                $0.ownLimits.singleMax = .init(70_000)
             }
     }
 
@@ -283,7 +290,7 @@ private struct Row {
         func change(_ amount: String, _ limit: OwnLimit = .dailyMax) throws -> ActionContent {
             try Fixtures.limitChange(amount, limit: limit)
         }
-        let lowered: Change = { $0.ownLimits.dailyMax = 5000 }
+        let lowered: Change = { $0.ownLimits.dailyMax = .init(5000) }
         return try [
             Row("lower", change("999.99"), "allowed"),
             Row("the same", change("1000.00"), "allowed"),

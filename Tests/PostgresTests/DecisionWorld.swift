@@ -178,6 +178,43 @@ extension DecisionWorld {
         return try await bank.decide(command(.approve, asked, customer))
     }
 
+    /// Decides every decision in evidence again, under the policies that are published at the end.
+    ///
+    /// - Returns: The faults, by how often each was found; `decisions: none` when there was none.
+    func replayed() async throws -> [String: Int] {
+        // As whoever migrates does.
+        try await Administration(
+            database: await test.open(as: nil, size: 1), sealer: sealer,
+            keyEncryption: keyEncryption, entropy: .openSSL
+        ).recordPolicies()
+        let evidence = PostgresEvidenceStore(
+            database: database, keyEncryption: keyEncryption,
+            service: ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: keyEncryption,
+                entropy: .openSSL))
+        let (found, _) = try await evidence.stored(
+            EvidenceQuery(
+                actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
+                limit: 100_000, after: nil))
+        let records = found.map { evidence.opened($0) }
+        var audit = PolicyAudit()
+        var faults: [String: Int] = [:]
+        let decisions = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
+        // These policies were put in force without evidence, which comes last.
+        for record in records.filter({ !decisions.contains($0.kind) }) {
+            try audit.check(record.kind, record.leaf, record.body ?? .null)
+        }
+        var decided = 0
+        for record in records where decisions.contains(record.kind) {
+            decided += 1
+            do throws(EvidenceFault) {
+                try audit.check(record.kind, record.leaf, record.body ?? .null)
+            } catch { faults[error.rawValue, default: 0] += 1 }
+        }
+        if decided == 0 { faults["decisions: none"] = 1 }
+        return faults
+    }
+
     /// Checks every record's form, body and signature, and every chain.
     func evidenceFaults() async throws -> [String] {
         let evidence = PostgresEvidenceStore(

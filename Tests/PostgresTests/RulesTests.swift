@@ -276,6 +276,32 @@ import Testing
         }
     }
 
+    @Test func `every decision in evidence comes to the same when it is decided again`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy([
+                "{signals}": #"{"new_device": {"hold_s": 60}, "rooted": {"refuse": true}}"#,
+                "{velocity}": #"{"transfers_max": 4, "window_s": 3600}"#,
+                "{limit_change}": #"{"delay_s": 60, "daily_max": {"EUR": "200000.00"}}"#,
+            ])
+            for content in [
+                try Fixtures.transfer("10.00"), try Fixtures.newPayee(),
+                try Fixtures.limitChange("900.00"), try Fixtures.limitChange("150000.00"),
+            ] {
+                for signals in [[], ["new_device"], ["rooted"]] as [JSON] {
+                    _ = try await approve(
+                        content, customer, in: world, risk: ["signals": signals])
+                }
+            }
+            try await world.policy(["{currencies,EUR,single_max}": "\"5.00\""])
+            _ = try await world.approve(Fixtures.transfer("5.01"), customer)
+            _ = try await world.approve(Fixtures.contactChange(), customer)
+            #expect(try await world.replayed() == [:])
+        }
+    }
+
     @Test func `a policy of an unknown time zone is not published`() async throws {
         try await DecisionWorld.with { world in
             for zone in ["Mars/Olympus", "localtime", "local", "posix/Europe/Berlin", "CET"] {
@@ -284,13 +310,5 @@ import Testing
                 }
             }
         }
-    }
-}
-
-extension DecisionWorld {
-    /// Lets all holds have ended, and writes what follows.
-    fileprivate func settleHolds() async throws {
-        try await endHolds()
-        while try await housekeeping.settleDueActions() > 0 {}
     }
 }

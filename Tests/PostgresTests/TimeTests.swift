@@ -33,6 +33,34 @@ import Testing
         }
     }
 
+    @Test func `damaged rows, however many have waited longer, stop no other from being settled`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(["{signals}": #"{"new_device": {"hold_s": 60}}"#])
+            var last: ID<Action>?
+            for _ in 0...Housekeeping.batchMax {
+                let asked = try await world.ask(
+                    Fixtures.transfer("1.00"), customer, risk: ["signals": ["new_device"]])
+                _ = try await world.bank.decide(world.command(.approve, asked, customer))
+                last = asked.id
+            }
+            let action = try #require(last)
+            try await shift(
+                world, "action",
+                """
+                hold_until = clock_timestamp() - CASE WHEN id = '\(action.text)'
+                        THEN interval '0' ELSE interval '1 minute' END,
+                    hold_rule = CASE WHEN id = '\(action.text)' THEN hold_rule ELSE 'nonsense' END
+                """)
+            await #expect(throws: StoreFailure.self) {
+                try await world.housekeeping.settleDueActions()
+            }
+            #expect(try await world.bank.action(action)?.execution == .ready)
+        }
+    }
+
     @Test func `a hold ends in its time, and only then is there something to deliver`()
         async throws
     {

@@ -95,3 +95,10 @@ package enum Judgement: Sendable {
     /// The product did something else; what.
     case deviating(String)
 }
+
+extension Case {
+    /// A case of `payee_hold` that takes several requests, or the database's clock.
+    package var isOfPayeesOverTime: Bool {
+        ["batch", "clock-forward", "rename-only"].contains(input("scenario")?.text)
+    }
+}

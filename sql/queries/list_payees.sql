@@ -9,6 +9,7 @@ SELECT clock.now, (clock.now AT TIME ZONE the_policy.time_zone)::date AS bank_da
   FROM clock CROSS JOIN the_policy
   JOIN countersign.customer c ON c.customer_id = $1
   JOIN countersign.payee p ON p.subject_id = c.subject_id AND p.status = 'active'
+       AND NOT countersign.confirmation_has_lapsed(p.action_id, clock.now)
   CROSS JOIN LATERAL countersign.policy_state(c.subject_id, p.account, $2, clock.now,
        (clock.now AT TIME ZONE the_policy.time_zone)::date, the_policy.velocity_window_s,
        the_policy.daily_window) state

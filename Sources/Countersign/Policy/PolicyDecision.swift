@@ -103,12 +103,15 @@ struct RuleSet {
 
     // MARK: a customer's own limits
 
-    /// The cap that holds for a customer: the own one, never above what the policy lets customers set.
+    /// The cap that holds for a customer: the own one, and above the policy's only with a raise behind it,
+    /// as far as the policy lets customers raise.
     func cap(_ limit: OwnLimit, _ currency: Currency) -> Int64? {
         guard let limits = rules.currencies[currency] else { return nil }
         let usual = limits[limit].minorUnits
         guard let own = state.ownLimits[limit] else { return usual }
-        return min(own, max(usual, rules.limitChange?.max(limit, currency)?.minorUnits ?? usual))
+        guard own.isRaised else { return min(own.minorUnits, usual) }
+        let most = rules.limitChange?.max(limit, currency)?.minorUnits ?? usual
+        return min(own.minorUnits, max(usual, most))
     }
 
     func decide(_ change: LimitChange) -> PolicyVerdict {

@@ -55,17 +55,30 @@ package struct RecordedState: Sendable, Equatable {
         }
     }
 
-    /// The limits that a customer has set, in minor units; `nil` where the policy's holds.
-    package struct OwnLimits: Sendable, Equatable {
-        package var singleMax: Int64?
-        package var dailyMax: Int64?
+    /// A limit that a customer has set.
+    package struct OwnAmount: Sendable, Equatable {
+        package let minorUnits: Int64
+        /// Whether a raise is behind it, signed as such and waited for: only then may it give more than
+        /// the policy gives everybody.
+        package let isRaised: Bool
 
-        package init(singleMax: Int64? = nil, dailyMax: Int64? = nil) {
+        package init(_ minorUnits: Int64, isRaised: Bool = false) {
+            self.minorUnits = minorUnits
+            self.isRaised = isRaised
+        }
+    }
+
+    /// The limits that a customer has set; `nil` where the policy's holds.
+    package struct OwnLimits: Sendable, Equatable {
+        package var singleMax: OwnAmount?
+        package var dailyMax: OwnAmount?
+
+        package init(singleMax: OwnAmount? = nil, dailyMax: OwnAmount? = nil) {
             self.singleMax = singleMax
             self.dailyMax = dailyMax
         }
 
-        package subscript(limit: OwnLimit) -> Int64? {
+        package subscript(limit: OwnLimit) -> OwnAmount? {
             switch limit {
             case .singleMax: singleMax
             case .dailyMax: dailyMax

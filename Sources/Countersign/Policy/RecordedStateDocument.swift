@@ -28,8 +28,10 @@ extension RecordedState {
             "used_while_new": String(used.whileNew),
             "transfers_in_window": String(used.transfersInWindow),
             "new_payees_today": String(used.newPayeesToday),
-            "own_single_max": ownLimits.singleMax.map(String.init) ?? "",
-            "own_daily_max": ownLimits.dailyMax.map(String.init) ?? "",
+            "own_single_max": ownLimits.singleMax.map { String($0.minorUnits) } ?? "",
+            "own_single_raised": ownLimits.singleMax?.isRaised == true ? "true" : "false",
+            "own_daily_max": ownLimits.dailyMax.map { String($0.minorUnits) } ?? "",
+            "own_daily_raised": ownLimits.dailyMax?.isRaised == true ? "true" : "false",
         ]
     }
 
@@ -51,6 +53,9 @@ extension RecordedState {
     package init?(members: [String: String]) {
         func instant(_ name: String) -> Instant? { members[name].flatMap(Instant.init(text:)) }
         func count(_ name: String) -> Int64? { members[name].flatMap { Int64($0) } }
+        func own(_ amount: String, _ raised: String) -> OwnAmount? {
+            count(amount).map { OwnAmount($0, isRaised: members[raised] == "true") }
+        }
         func words(_ name: String) -> [String] {
             (members[name] ?? "").split(separator: ",").map(String.init)
         }
@@ -70,7 +75,8 @@ extension RecordedState {
                 today: today, last24h: last24h, whileNew: whileNew,
                 transfersInWindow: transfersInWindow, newPayeesToday: newPayeesToday),
             ownLimits: OwnLimits(
-                singleMax: count("own_single_max"), dailyMax: count("own_daily_max")))
+                singleMax: own("own_single_max", "own_single_raised"),
+                dailyMax: own("own_daily_max", "own_daily_raised")))
         if let kind = members["credential_kind"].flatMap(CredentialKind.init(rawValue:)),
             let createdAt = instant("credential_created_at")
         {

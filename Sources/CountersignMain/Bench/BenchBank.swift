@@ -8,6 +8,8 @@ struct BenchBank: Sendable {
     let participants: Participants
     let database: BenchDatabase
     let load: Load
+    /// The risk team's client.
+    let risk: APIClient
 
     /// Customers of each connection: as many as keep one customer's history short in a long run.
     static let customersPerLane = 50
@@ -29,6 +31,8 @@ struct BenchBank: Sendable {
         _ = try await tools.run(admin)
         let key = try await tools.run(
             ["client", "add", "bench", "--role", "backend"], as: "countersign_operator")
+        let riskKey = try await tools.run(
+            ["client", "add", "bench-risk", "--role", "risk"], as: "countersign_operator")
         let port = try await processes.serve("serve", ["serve", "--config", home.configuration])
         let base = "http://127.0.0.1:\(port)"
         let all = try await enrol(base: base, key: key, lanes: lanes)
@@ -38,7 +42,7 @@ struct BenchBank: Sendable {
         else { throw CommandFailure("the service or Postgres has no process") }
         return BenchBank(
             participants: Participants(service: service, postgres: postgres), database: database,
-            load: Load(lanes: all))
+            load: Load(lanes: all), risk: try APIClient(base: base, key: riskKey))
     }
 
     /// Version 1 with a daily maximum that no run reaches.

@@ -112,7 +112,8 @@ struct Caller: Sendable {
             {"customer_id":"\(customer)","kind":"transfer","transfer":{"amount":"\(amount)",\
             "currency":"EUR","debtor_account":{"iban":"DE89370400440532013000"},\
             "payee":{"name":"\(Cast.knownName)","account":{"iban":"\(Cast.knownAccount)"}},\
-            "reference":"Invoice 4711"}}
+            "reference":"Invoice 4711"},\
+            "risk":{"segment":"retail","signals":["new_device"],"name_check":"match"}}
             """.utf8)
     }
 

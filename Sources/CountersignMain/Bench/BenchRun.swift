@@ -8,6 +8,8 @@ struct BenchPlan: Sendable, Equatable {
     var seconds = 10
     /// So many flows and the service's memory meanwhile, instead of the comparison with `pgbench`.
     var flows: Int?
+    /// What the rules of a policy cost, and the dry run, instead of the comparison with `pgbench`.
+    var policies = false
 
     /// Seconds of flows that are not counted: every session prepares and plans its statements.
     var warmUp: Int { min(5, max(2, seconds / 2)) }
@@ -54,9 +56,11 @@ struct BenchRun: Sendable {
         let bank = try await BenchBank.open(
             home: home, processes: processes, lanes: plan.connections)
         let warmUp = await bank.load.run(.time(.seconds(plan.warmUp)))
-        try check(warmUp)
+        try warmUp.demandNoErrors()
         try await bank.database.settle()
-        if let flows = plan.flows {
+        if plan.policies {
+            try await PolicyBench(bank: bank, seconds: plan.seconds).run()
+        } else if let flows = plan.flows {
             try await watchMemory(bank, flows)
         } else {
             try await compare(bank)
@@ -83,13 +87,6 @@ struct BenchRun: Sendable {
 
             """)
     }
-
-    /// - Throws: ``CommandFailure`` that names what went wrong.
-    private func check(_ result: LoadResult) throws(CommandFailure) {
-        guard result.errorCount > 0 else { return }
-        let kinds = result.errors.map { "\($0.value) × \($0.key)" }.sorted()
-        throw CommandFailure("flows failed: \(kinds.joined(separator: "; "))")
-    }
 }
 
 // MARK: - The comparison
@@ -112,7 +109,7 @@ extension BenchRun {
             service: service, pgbench: [before.flows, after.flows],
             generation: [before.generation, after.generation]
         ).lines.forEach { Console.out($0) }
-        try check(result)
+        try result.demandNoErrors()
     }
 
     /// `pgbench` on the service's statements, then on the making of their parameters alone.
@@ -189,7 +186,7 @@ extension BenchRun {
             throw CommandFailure("the service's memory was not seen often enough")
         }
         Console.out(verdict.line)
-        try check(result)
+        try result.demandNoErrors()
         let approved = try await bank.database.approvals() - approvals
         guard approved == flows, result.flows == flows else {
             throw CommandFailure("\(result.flows) flows were answered, \(approved) are stored")

@@ -22,6 +22,13 @@ struct LoadResult: Sendable {
     var flows: Int { flow.count }
     var errorCount: Int { errors.values.reduce(0, +) }
 
+    /// - Throws: ``CommandFailure`` that names what went wrong.
+    func demandNoErrors() throws(CommandFailure) {
+        guard errorCount > 0 else { return }
+        let kinds = errors.map { "\($0.value) × \($0.key)" }.sorted()
+        throw CommandFailure("flows failed: \(kinds.joined(separator: "; "))")
+    }
+
     fileprivate mutating func add(_ times: FlowTimes) {
         flow.append(times.flow)
         create.append(times.create)

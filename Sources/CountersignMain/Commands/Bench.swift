@@ -19,6 +19,9 @@ extension Command {
                 name: "verifiers", placeholder: nil,
                 what: "instead: CPU per verification, beside OpenSSL's bare EVP_DigestVerify"),
             .init(
+                name: "policies", placeholder: nil,
+                what: "instead: what every rule costs, beside the first ones, and a dry run"),
+            .init(
                 name: "dir", placeholder: "DIR",
                 what: "the folder of its database (default .countersign/bench of the checkout)"),
         ]
@@ -48,6 +51,7 @@ extension BenchPlan {
         }
         connections = try number("connections", 1...128) ?? connections
         seconds = try number("seconds", 1...3600) ?? seconds
+        policies = invocation.has("policies")
         flows = try number("flows", 10...100_000_000)
     }
 }

@@ -136,8 +136,7 @@ private struct Keeper: Sendable {
                 if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
                 if round % Self.forgetEvery == 0 { try await forgetDeviceRequests() }
                 round += 1
-                // A full batch means that more may be due.
-                if try await housekeeping.settleDueActions() >= Housekeeping.batchMax { continue }
+                _ = try await housekeeping.settleDueActions()
             } catch {
                 Log.event(.sweepFailed)
             }
