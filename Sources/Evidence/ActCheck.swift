@@ -66,6 +66,8 @@ struct ActAudit {
     private struct Key: Equatable {
         let publicKey: String
         let person: String
+        let client: String
+        let role: String
         var isActive: Bool
     }
 
@@ -75,6 +77,10 @@ struct ActAudit {
     private var signers: [String: [String: String]] = [:]
     /// What each act is and says, as it was signed: its kind and the digest of its document.
     private var signed: [String: Set<String>] = [:]
+    /// The digests of the rows that may be imported under each act.
+    private var rows: [String: Set<String>] = [:]
+    /// Whose keys have counted, by role; since its founding was opened again, when it was.
+    private var founders: [String: Set<String>] = [:]
 
     /// Checks the next record, which is not older than the ones before it and was verified by itself.
     ///
@@ -83,14 +89,21 @@ struct ActAudit {
         switch EvidenceKind(rawValue: kind) {
         case .personKeyRegistered:
             guard let id = body["key_id"]?.text, let publicKey = body["public_key"]?.text,
-                let person = body["person"]?.text
+                let person = body["person"]?.text, let client = body["client_id"]?.text,
+                let role = body["role"]?.text
             else { throw .publicKey }
+            let isActive = body["status"]?.text == RecordedPersonKey.Status.active.rawValue
             keys[id] = Key(
-                publicKey: publicKey, person: person,
-                isActive: body["status"]?.text == RecordedPersonKey.Status.active.rawValue)
+                publicKey: publicKey, person: person, client: client, role: role,
+                isActive: isActive)
+            if isActive { try found(role, by: client) }
         case .personKeyAdmitted:
             try demandPeople(behind: body, .admitKey)
-            if let id = body["key_id"]?.text { keys[id]?.isActive = true }
+            if let id = body["key_id"]?.text, let key = keys[id] {
+                keys[id]?.isActive = true
+                founders[key.role, default: []].insert(key.client)
+            }
+        case .personFoundingReopened: try reopen(body)
         case .personKeyRevoked:
             if let id = body["key_id"]?.text { keys[id]?.isActive = false }
         case .policyProposed, .policyApproved, .actProposed, .actApproved:
@@ -103,6 +116,7 @@ struct ActAudit {
                 signed[act, default: []].insert(
                     Self.meaning(message.kind, message.documentDigest.hex))
             }
+            rows[act] = Set(PayeeImportRequest.rows(recorded: body["content"] ?? .null))
         case .policyPublished:
             // What came with a migration was signed by nobody.
             guard body["act_id"] != nil else { return }
@@ -120,12 +134,43 @@ struct ActAudit {
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return }
             try demandPeople(behind: body, .releaseHold)
+        case .payeeImported:
+            // In development nobody signs.
+            guard let act = body["act_id"]?.text else { return }
+            guard let row = body["row_digest"]?.text, rows[act]?.contains(row) == true else {
+                throw .document
+            }
+            // The key of one of them may have ended in the same moment.
+            guard signers[act, default: [:]].count >= ActKind.importPayees.signaturesNeeded else {
+                throw .people
+            }
         default: break
         }
     }
 
     private static func meaning(_ kind: ActKind, _ digest: String) -> String {
         "\(kind.rawValue) \(digest)"
+    }
+
+    /// A key that nobody admitted is of one of the first two people of its role, and that person's first.
+    private mutating func found(_ role: String, by client: String) throws(EvidenceFault) {
+        let before = founders[role] ?? []
+        guard before.count < 2, !before.contains(client) else { throw .people }
+        founders[role] = before.union([client])
+    }
+
+    /// Who had an active key stays a founder. The record says who that was: a client that was removed has no
+    /// part in it, and there is no record of that.
+    private mutating func reopen(_ body: JSON) throws(EvidenceFault) {
+        guard let role = body["role"]?.text, case .array(let named)? = body["people"] else {
+            throw .people
+        }
+        let people = Set(named.compactMap(\.text))
+        let known = Set(keys.values.filter { $0.role == role }.map(\.client))
+        guard people.count == named.count, people.count < 2, people.isSubset(of: known) else {
+            throw .people
+        }
+        founders[role] = people
     }
 
     private func demandPeople(behind body: JSON, _ kind: ActKind) throws(EvidenceFault) {

@@ -45,6 +45,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     /// Two other people admitted it.
     case personKeyAdmitted = "person.key_admitted"
     case personKeyRevoked = "person.key_revoked"
+    /// The operator let the first keys of a role be admitted at once again.
+    case personFoundingReopened = "person.founding_reopened"
     /// Whoever proposes a policy signed it.
     case policyProposed = "policy.proposed"
     /// Another person signed it.

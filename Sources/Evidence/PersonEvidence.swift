@@ -53,6 +53,19 @@ package enum PersonEvidence {
                 ]))
     }
 
+    /// The founding of a role that is open again; `people` have an active key, and are founders already.
+    package static func reopened(
+        foundingOf role: PersonRole, people: [ID<Client>], until closesAt: Instant, reason: String
+    ) -> EvidenceDraft {
+        EvidenceDraft(
+            .personFoundingReopened, outcome: "reopened",
+            body: [
+                "role": .string(role.rawValue),
+                "people": .array(people.map { .string($0.text) }),
+                "closes_at": .string(closesAt.text), "reason": .string(reason),
+            ])
+    }
+
     private static func identity(_ key: ID<PersonKey>, _ person: Person) -> [JSON.Member] {
         [
             .init("key_id", .string(key.text)), .init("client_id", .string(person.id.text)),
@@ -92,8 +105,8 @@ extension PersonEvidence {
                     .init("sign_count", .integer(Int64(signature.signCount))),
                 ]))
         switch signature.effect {
-        // What happens to the action is told on its own chain.
-        case .none, .endHold, .approve: return [signed]
+        // What happens to the action is told on its own chain, and each import on its customer's.
+        case .none, .endHold, .approve, .allowImport: return [signed]
         case .publish(let publication):
             return [signed, published(publication, by: act, sha256: sha256)]
         case .admit(let key):

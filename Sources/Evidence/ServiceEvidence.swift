@@ -24,11 +24,33 @@ package enum ServiceEvidence {
             ])
     }
 
-    /// An existing payee of the bank, brought in by the operator.
-    package static func imported(payee: ID<Payee>, _ identity: PayeeIdentity) -> EvidenceDraft {
+    /// An existing payee of the bank, brought in by the operator under an act of two people; in
+    /// development there may be none.
+    package static func imported(
+        payee: ID<Payee>, _ identity: PayeeIdentity, under signed: SignedRow?
+    ) -> EvidenceDraft {
         EvidenceDraft(
             .payeeImported, outcome: "imported",
-            body: ["payee_id": .string(payee.text), "payee": identity.json])
+            body: .object(
+                [.init("payee_id", .string(payee.text)), .init("payee", identity.json)]
+                    + (signed.map { signed in
+                        [
+                            .init("act_id", .string(signed.act.text)),
+                            .init("row_digest", .string(signed.digest.hex)),
+                        ]
+                    } ?? [])))
+    }
+
+    /// A row of payees that two people have signed.
+    package struct SignedRow: Hashable, Sendable {
+        let act: ID<Act>
+        let digest: Digest
+
+        /// Takes the act, and the digest of the row that stands in its document.
+        package init(act: ID<Act>, digest: Digest) {
+            self.act = act
+            self.digest = digest
+        }
     }
 
     /// A look at evidence: who, and which filter.

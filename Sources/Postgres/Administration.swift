@@ -3,9 +3,9 @@ package import Evidence
 
 /// What the operator does from the command line: clients, existing payees, first evidence.
 package struct Administration: Sendable {
-    private let database: Database
-    private let sealer: EvidenceSealer
-    private let subjects: SubjectMaker
+    let database: Database
+    let sealer: EvidenceSealer
+    let subjects: SubjectMaker
     private let service: ServiceSubject
 
     /// - Parameters:
@@ -50,29 +50,6 @@ package struct Administration: Sendable {
         return status == "added"
     }
 
-    /// Imports an existing payee of the bank: established from the start.
-    ///
-    /// - Returns: `false` when the account is an active payee of the customer already.
-    /// - Throws: ``StoreFailure``.
-    package func importPayee(
-        _ identity: PayeeIdentity, alias: DisplayText, of customer: CustomerID
-    ) async throws(StoreFailure) -> Bool {
-        let known = try await customerKey(customer)
-        let payee = ID<Payee>(at: known.at, random: subjects.entropy(10))
-        let evidence = try sealer.records(
-            [ServiceEvidence.imported(payee: payee, identity)], subject: known.subject,
-            wrappedKey: known.wrapped, at: known.at, heads: ChainHeads()
-        ).json
-        let status = try await database.status(
-            .importPayee,
-            [
-                .id(known.subject), .id(payee), .text(identity.account.text),
-                .text(identity.name.text), .text(alias.text), .instant(known.at),
-                .json(evidence),
-            ])
-        return status == "imported"
-    }
-
     /// Records the publication of policies that came with a migration.
     ///
     /// - Throws: ``StoreFailure``.
@@ -115,24 +92,58 @@ package struct Administration: Sendable {
         throw .unavailable
     }
 
+    /// What came of opening the founding of a role again.
+    package enum Reopening: Hashable, Sendable {
+        /// The next keys are admitted at once, up to two people and up to this time.
+        case reopened(until: Instant)
+        /// Two people of the role have active keys: they admit.
+        case enoughPeople
+    }
+
+    /// A founding that was opened again is open for so long; the database has the same number.
+    private static let foundingLifetime = Seconds(86_400)
+
+    /// Lets the next keys of a role be admitted by nobody, when fewer than two people are left who could.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func reopenFounding(
+        of role: PersonRole, reason: DisplayText
+    ) async throws(StoreFailure) -> Reopening {
+        for _ in 0..<Self.racesMax {
+            let (people, at) = try await peopleWithKeys(of: role)
+            let closesAt = at + Self.foundingLifetime
+            let evidence = try await service.seal([
+                PersonEvidence.reopened(
+                    foundingOf: role, people: people, until: closesAt, reason: reason.text)
+            ])
+            let status = try await database.status(
+                .reopenFounding,
+                [.text(role.rawValue), .idArray(people), .instant(at), .json(evidence)])
+            switch status {
+            case "reopened": return .reopened(until: closesAt)
+            case "enough_people": return .enoughPeople
+            case "lost_race": continue
+            default: throw .internalFailure(code: "status")
+            }
+        }
+        throw .unavailable
+    }
+
+    private func peopleWithKeys(
+        of role: PersonRole
+    ) async throws(StoreFailure) -> (people: [ID<Client>], at: Instant) {
+        try await database.query(.peopleWithKeys, [.text(role.rawValue)]) {
+            rows throws(PostgresError) in
+            var people: [ID<Client>] = []
+            var at: Instant?
+            for row in rows {
+                at = try row["now"]
+                if let client: ID<Client> = try row["client_id"] { people.append(client) }
+            }
+            guard let at else { throw .malformedColumn("now") }
+            return (people, at)
+        }
+    }
+
     private static let racesMax = 100
-
-    private typealias CustomerKey = (subject: ID<Subject>, wrapped: Bytes, at: Instant)
-
-    private func customerKey(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey {
-        if let found = try await loadCustomer(customer) { return found }
-        try await subjects.introduce(customer, to: database)
-        guard let found = try await loadCustomer(customer) else {
-            throw .internalFailure(code: "customer")
-        }
-        return found
-    }
-
-    private func loadCustomer(_ customer: CustomerID) async throws(StoreFailure) -> CustomerKey? {
-        try await database.run { connection throws(PostgresError) in
-            let rows = try connection.execute(.loadCustomer, [.text(customer.text)])
-            guard let row = try rows.single() else { return nil }
-            return (try row["subject_id"], try row["wrapped"], try row["now"])
-        }
-    }
 }

@@ -49,5 +49,7 @@ extension Migration {
         Migration(
             "V0017_own_limits_payees_held", PackageResources.V0017_own_limits_payees_held_sql),
         Migration("V0018_assisted_approval", PackageResources.V0018_assisted_approval_sql),
+        Migration("V0019_one_founding", PackageResources.V0019_one_founding_sql),
+        Migration("V0020_payee_import", PackageResources.V0020_payee_import_sql),
     ]
 }

@@ -15,6 +15,10 @@ extension Statement {
         PackageResources.spend_person_key_registration_sql)
     static let revokePersonKey = Statement(
         "revoke_person_key", .write, PackageResources.revoke_person_key_sql)
+    static let peopleWithKeys = Statement(
+        "people_with_keys", .read, PackageResources.people_with_keys_sql)
+    static let reopenFounding = Statement(
+        "reopen_founding", .write, PackageResources.reopen_founding_sql)
     static let policiesAhead = Statement(
         "policies_ahead", .read, PackageResources.policies_ahead_sql)
     static let listPolicies = Statement(
@@ -36,6 +40,8 @@ extension Statement {
         "publish_policy", .write, PackageResources.publish_policy_sql)
     static let admitPersonKey = Statement(
         "admit_person_key", .write, PackageResources.admit_person_key_sql)
+    static let allowImport = Statement(
+        "allow_import", .write, PackageResources.allow_import_sql)
     static let endHold = Statement("end_hold", .write, PackageResources.end_hold_sql)
     static let approveAssisted = Statement(
         "approve_assisted", .write, PackageResources.approve_assisted_sql)

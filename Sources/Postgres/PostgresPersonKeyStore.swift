@@ -4,7 +4,8 @@ import Evidence
 /// Keeps the keys of people in Postgres.
 ///
 /// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`, which is one
-/// transaction; its evidence is of the service itself.
+/// transaction; its evidence is of the service itself. Whose key is admitted at once is settled in
+/// `V0019_one_founding.sql`.
 package struct PostgresPersonKeyStore: PersonKeyStore {
     private let database: Database
     private let service: ServiceSubject
@@ -28,6 +29,7 @@ package struct PostgresPersonKeyStore: PersonKeyStore {
             let found = try Person(row, id: "id")
             return PersonKeyContext(
                 at: try row["now"], person: found, userHandle: try row["user_handle"],
+                isFounding: try row["is_founding"],
                 keys: try connection.personKeys(of: found.role),
                 registration: try OpenedPersonKeyRegistration(row))
         }

@@ -10,6 +10,10 @@ extension Statement {
     static let recordEvent = Statement("record_event", .write, PackageResources.record_event_sql)
     static let addClient = Statement("add_client", .write, PackageResources.add_client_sql)
     static let importPayee = Statement("import_payee", .write, PackageResources.import_payee_sql)
+    static let readImportAct = Statement(
+        "read_import_act", .read, PackageResources.read_import_act_sql)
+    static let stateInstallation = Statement(
+        "state_installation", .write, PackageResources.state_installation_sql)
     static let loadCustomer = Statement("load_customer", .read, PackageResources.load_customer_sql)
     static let unpublishedPolicies = Statement(
         "unpublished_policies", .read, PackageResources.unpublished_policies_sql)

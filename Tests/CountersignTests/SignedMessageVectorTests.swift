@@ -67,6 +67,10 @@ import Testing
             "contact-change-phone": try Fixtures.contactChange(oldValueDigest: old),
             "contact-change-email": try Fixtures.contactChange(
                 channel: "email", oldValueDigest: nil, newValue: "erika.o'neil+bank@mail.example"),
+            "limit-change": .limitChange(
+                LimitChange(
+                    limit: .dailyMax,
+                    amount: try Money(limit: "750", currency: Currency("EUR")))),
         ]
     }
 
@@ -121,6 +125,69 @@ import Testing
         }
     }
 
+    /// From a row of payees over the document of the act to what a person signs, each made from its members.
+    @Test func `hold an act of people, and what it is about, as the service builds them`() throws {
+        guard case .array(let people)? = document["people"] else {
+            Issue.record("the file holds nothing of people")
+            return
+        }
+        let named = Dictionary(
+            uniqueKeysWithValues: people.map { ($0["name"]?.text ?? "", $0) })
+        func digest(_ name: String, _ bytes: Bytes) throws -> Digest {
+            #expect(String(decoding: bytes, as: UTF8.self) == named[name]?["message"]?.text)
+            #expect(Fixtures.sha256(bytes).hex == named[name]?["sha256"]?.text)
+            #expect(
+                SignedMessage(decoding: bytes) == nil && EnrolmentMessage(decoding: bytes) == nil)
+            return Fixtures.sha256(bytes)
+        }
+        let row = try digest("payee-row", try row(named["payee-row"]?["members"]).bytes)
+        let request = try PayeeImportRequest([
+            "reason": "Moved from the old system", "rows": [.string(row.hex)],
+        ])
+        let document = try digest("act-document", request.document.encoded)
+        let act = try act(named["act-propose"]?["members"], document)
+        _ = try digest("act-propose", act.bytes)
+        #expect(ActMessage(decoding: act.bytes) == act)
+        let key = try registration(named["person-key-register"]?["members"])
+        _ = try digest("person-key-register", key.bytes)
+        #expect(ActMessage(decoding: key.bytes) == nil)
+        #expect(named.count == 4)
+    }
+
+    private func row(_ members: JSON?) throws -> PayeeRow {
+        let account = try text("account", of: members).split(separator: ":")
+        return PayeeRow(
+            customer: try CustomerID(text("customer_id", of: members)),
+            identity: PayeeIdentity(
+                name: try DisplayText(text("name", of: members), .payeeName),
+                account: try Account(iban: String(account[1]))),
+            alias: try DisplayText(text("alias", of: members), .payeeAlias),
+            salt: try text("salt", of: members))
+    }
+
+    private func act(_ members: JSON?, _ document: Digest) throws -> ActMessage {
+        ActMessage(
+            actID: try #require(ID<Act>(text("act_id", of: members))),
+            audience: try text("audience", of: members),
+            challengeID: try #require(ID<ActChallenge>(text("challenge_id", of: members))),
+            documentDigest: document,
+            expiresAt: try #require(Instant(text: text("expires_at", of: members))),
+            kind: .importPayees,
+            nonce: try #require(Base64.decodeURL(text("nonce", of: members))),
+            person: try text("person", of: members), role: .risk, stage: .propose)
+    }
+
+    private func registration(_ members: JSON?) throws -> PersonKeyMessage {
+        PersonKeyMessage(
+            registrationID: try #require(
+                ID<PersonKeyRegistration>(text("registration_id", of: members))),
+            audience: try text("audience", of: members),
+            person: Person(
+                id: Fixtures.id(1), name: try text("person", of: members), role: .risk),
+            expiresAt: try #require(Instant(text: text("expires_at", of: members))),
+            nonce: try #require(Base64.decodeURL(text("nonce", of: members))))
+    }
+
     @Test func `hold a signature of a device key`() throws {
         let pem = try text("public_key", of: document)
         let decoded = try Base64.decode(text("signature", of: document["device_key"]))
@@ -156,7 +223,11 @@ import Testing
             Issue.record("the file holds no other purposes")
             return
         }
-        for vector in vectors + others {
+        guard case .array(let people)? = document["people"] else {
+            Issue.record("the file holds nothing of people")
+            return
+        }
+        for vector in vectors + others + people {
             let name = try text("name", of: vector)
             let block = """
                 ### `\(name)`

@@ -83,7 +83,7 @@ import WebAuthn
         .array(
             officers.map { officer in
                 [
-                    "person": .string(officer.name), "key_id": .string(officer.keyID),
+                    "person": .string(officer.name), "key_id": .string(officer.key),
                     "public_key": .string(
                         Base64.encode(officer.authenticator.key.publicKey.spki)),
                 ]

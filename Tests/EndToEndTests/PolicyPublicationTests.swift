@@ -104,10 +104,7 @@ import Testing
     private func run(
         _ words: [String], as person: BankPerson? = nil, _ instance: ServiceInstance? = nil
     ) async -> CountersignMain.ExitStatus {
-        var words = words
-        if let person, let instance {
-            words += ["--service", instance.base, "--client-key-file", person.keyFile]
-        }
-        return await Main.run(words, environment: [:], commands: Command.all)
+        let access = instance.flatMap { person?.access($0) } ?? []
+        return await Main.run(words + access, environment: [:], commands: Command.all)
     }
 }

@@ -106,6 +106,7 @@ import Testing
         let registered: JSON = [
             "key_id": signedBody["key_id"] ?? .null, "person": "anna",
             "public_key": signedBody["public_key"] ?? .null, "status": "active",
+            "client_id": "c1", "role": "risk",
         ]
         try audit.check("person.key_registered", registered)
         try audit.check("policy.proposed", signedBody)
@@ -139,6 +140,7 @@ import Testing
                     "person.key_registered",
                     [
                         "key_id": body["key_id"] ?? .null, "person": body["person"] ?? .null,
+                        "client_id": body["person"] ?? .null, "role": "officer",
                         "public_key": body["public_key"] ?? .null, "status": "active",
                     ])
                 try audit.check(kind, body)
@@ -163,6 +165,41 @@ import Testing
             ("act.approved", body(try signed(stage: .approve, kind: .releaseHold, by: "bert"))),
         ])
         #expect(throws: EvidenceFault.document) { try others.check("action.approved", told) }
+    }
+
+    private func key(_ id: String, of client: String, _ status: String = "active") -> JSON {
+        [
+            "key_id": .string(id), "person": .string(client), "client_id": .string(client),
+            "role": "risk", "public_key": .string(id), "status": .string(status),
+        ]
+    }
+
+    @Test func `lets two people of a role begin without others, and nobody after them`() throws {
+        var audit = ActAudit()
+        try audit.check("person.key_registered", key("k1", of: "anna"))
+        try audit.check("person.key_registered", key("k2", of: "bert"))
+        try audit.check("person.key_registered", key("k3", of: "cara", "pending"))
+        try audit.check("person.key_revoked", key("k1", of: "anna"))
+        for client in ["anna", "cara"] {
+            #expect(throws: EvidenceFault.people) {
+                try audit.check("person.key_registered", key("k4", of: client))
+            }
+        }
+        // The operator opens it again: Bert, who has a key, is one of the two.
+        let reopened: JSON = ["role": "risk", "people": ["bert"]]
+        for wrong: JSON in [["dora"], ["anna", "bert"], .null] {
+            #expect(throws: EvidenceFault.people) {
+                try audit.check("person.founding_reopened", reopened.setting("people", to: wrong))
+            }
+        }
+        try audit.check("person.founding_reopened", reopened)
+        #expect(throws: EvidenceFault.people) {
+            try audit.check("person.key_registered", key("k5", of: "bert"))
+        }
+        try audit.check("person.key_registered", key("k6", of: "anna"))
+        #expect(throws: EvidenceFault.people) {
+            try audit.check("person.key_registered", key("k7", of: "cara"))
+        }
     }
 }
 

@@ -41,9 +41,9 @@ extension EnrolmentWorld {
         let administration = Administration(
             database: operations, sealer: sealer, keyEncryption: keyEncryption,
             entropy: .openSSL)
-        let isNew = try await administration.importPayee(
+        let outcome = try await administration.importPayee(
             try identity(Self.payee), alias: try DisplayText("", .payeeAlias), of: customer)
-        guard isNew else { throw Unexpected("the payee was there") }
+        guard outcome == .imported else { throw Unexpected("the payee was there") }
     }
 
     func create(_ customer: CustomerID, _ content: ActionContent) async throws -> Question {

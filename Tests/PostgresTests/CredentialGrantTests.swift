@@ -83,7 +83,7 @@ import Testing
             .op, "CS005",
             """
             SELECT countersign.import_payee(subject_id, gen_random_uuid(), 'bban:1', 'x', '', now(),
-                '[]') FROM countersign.customer
+                '[]', NULL, NULL) FROM countersign.customer
             """
         ),
     ])

@@ -66,6 +66,47 @@ import Testing
         }
     }
 
+    /// Who had a key that counted before V0019 is a founder; a key that ended unseen is taken for one.
+    @Test func `knows of keys of people that were registered before it asked when they counted`()
+        async throws
+    {
+        try await withEmptyDatabase { _, info in
+            let roles = try String(
+                contentsOf: SQLFolder.root.appending(path: "roles.sql"), encoding: .utf8)
+            let old = Migrator(roles: roles, migrations: Array(Migration.all.prefix(16)))
+            _ = try await old.migrate(info)
+            _ = try await query(
+                info,
+                """
+                WITH k (name, status, at) AS (VALUES ('anna', 'active', '2026-01-01'::timestamptz),
+                           ('bert', 'revoked', '2026-01-02'), ('cara', 'pending', '2026-01-03')),
+                c AS (INSERT INTO countersign.client (id, name, role)
+                      SELECT gen_random_uuid(), name, 'risk' FROM k RETURNING id, name),
+                p AS (INSERT INTO countersign.person (client_id, user_handle)
+                      SELECT id, sha512(name::bytea) FROM c RETURNING client_id)
+                INSERT INTO countersign.person_key (id, client_id, label, public_key, passkey_id,
+                       sign_count, backup_eligible, backup_state, transports, attestation, status,
+                       registered_at, revoked_at, evidence_id, last_evidence_id)
+                SELECT gen_random_uuid(), c.id, '', k.name::bytea, k.name::bytea, 0, false, false,
+                       '{}', '', k.status, k.at, CASE k.status WHEN 'revoked' THEN now() END,
+                       gen_random_uuid(), gen_random_uuid()
+                  FROM c JOIN k ON k.name = c.name JOIN p ON p.client_id = c.id
+                RETURNING 1
+                """)
+            _ = try await Migrator.embedded.migrate(info)
+            let rows = try await query(
+                info,
+                """
+                SELECT coalesce(k.admitted_at = k.registered_at, false) AS counts,
+                       countersign.is_founding_person(gen_random_uuid(), 'risk') AS is_founding
+                  FROM countersign.person_key k JOIN countersign.client c ON c.id = k.client_id
+                 ORDER BY c.name
+                """)
+            #expect(try rows.map { try $0["counts"] } == [true, true, false])
+            #expect(try rows.map { try $0["is_founding"] } == [false, false, false])
+        }
+    }
+
     /// What was enrolled before V0009 signs in DER, met no profile, and keeps its verdict.
     @Test func `keeps the credentials that were enrolled before they had formats and failures`()
         async throws

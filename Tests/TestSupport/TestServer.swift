@@ -52,6 +52,7 @@ struct TestServer: Sendable {
             throw Failure.unusable(failure, admin.statistics.lastConnectFailure ?? "")
         }
         _ = try await Migrator.embedded.migrate(template)
+        _ = try await Migrator.state(isDevelopment: true, of: template)
     }
 
     /// Runs `body` on a connection of its own.

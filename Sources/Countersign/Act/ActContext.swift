@@ -116,6 +116,8 @@ package enum ActEffect: Sendable {
     case admit(RecordedPersonKey)
     /// A hold ends before its time.
     case endHold(HoldEnding)
+    /// The operator may import payees.
+    case allowImport
     /// An action is approved.
     case approve(AssistedRuling)
 }

@@ -64,7 +64,12 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
         case .admitKey: return drawAdmission(command, context).map(draft)
         case .releaseHold, .cancelHold: return try await drawHold(command).map(draft)
         case .approveAction: return try await drawApproval(command)
-        case .importPayees: return .failure(.kindNotAllowed)
+        case .importPayees:
+            do throws(InvalidActMember) {
+                return .success(draft(try PayeeImportRequest(command.document).document))
+            } catch {
+                return .failure(.invalid(error))
+            }
         }
     }
 

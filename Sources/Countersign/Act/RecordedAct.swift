@@ -7,7 +7,7 @@ package enum ActKind: String, CaseIterable, Sendable {
     case tightenPolicy = "policy.tighten"
     /// A key of a person counts from now on: two other people.
     case admitKey = "person_key.admit"
-    /// A file of payees may be imported by the operator: two people.
+    /// The operator may import these payees: two people.
     case importPayees = "payee.import"
     /// The hold of an action ends before its time, and it is executed: two officers.
     case releaseHold = "hold.release"

@@ -5,6 +5,8 @@ package struct PersonKeyContext: Sendable {
     package let person: Person
     /// The handle of all of the person's keys; `nil` for somebody who never asked for one.
     package let userHandle: Bytes?
+    /// Whether the role is being founded, and the person is not one of its founders yet.
+    package let isFounding: Bool
     /// The keys of everybody of the role, oldest first.
     package let keys: [RecordedPersonKey]
     /// The registration that the request names; `nil` when it names none or there is none of it.
@@ -12,12 +14,13 @@ package struct PersonKeyContext: Sendable {
 
     /// Takes what was read.
     package init(
-        at: Instant, person: Person, userHandle: Bytes?, keys: [RecordedPersonKey],
-        registration: OpenedPersonKeyRegistration?
+        at: Instant, person: Person, userHandle: Bytes?, isFounding: Bool,
+        keys: [RecordedPersonKey], registration: OpenedPersonKeyRegistration?
     ) {
         self.at = at
         self.person = person
         self.userHandle = userHandle
+        self.isFounding = isFounding
         self.keys = keys
         self.registration = registration
     }
@@ -28,15 +31,8 @@ package struct PersonKeyContext: Sendable {
     }
 
     /// What a new key of the person is now. The first two people of a role are admitted at once: there is
-    /// nobody yet who could admit them.
-    package var statusOfNewKey: RecordedPersonKey.Status {
-        let active = Set(keys.filter { $0.status == .active }.map(\.person.id))
-        return active.count < PersonKeyContext.founders && !active.contains(person.id)
-            ? .active : .pending
-    }
-
-    /// So many people of a role need nobody to admit their first key.
-    package static let founders = 2
+    /// nobody yet who could admit them. Who is one of them only the database tells, once and for ever.
+    package var statusOfNewKey: RecordedPersonKey.Status { isFounding ? .active : .pending }
 }
 
 /// A registration that was begun.

@@ -2,10 +2,10 @@ extension Command {
     /// Every subcommand of the program, in the order of its help.
     static let all: [Command] = [
         demo, serve, migrate,
-        clientAdd, payeeImport,
+        clientAdd, payeeImport, payeePrepare, payeePropose, payeeApprove,
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
         policySimulate,
-        personKeyRevoke,
+        personKeyRevoke, personKeyRefound,
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,

@@ -23,6 +23,12 @@ extension Command {
         }
         for name in applied { Console.out("applied \(name)") }
         if applied.isEmpty { Console.out("nothing to apply") }
+        let isDevelopment = try await Migrator.state(
+            isDevelopment: configuration.development,
+            of: ConnectionInfo(administrator: url.exposed))
+        if configuration.development, !isDevelopment {
+            Console.out("this database has been in production: it is not for development any more")
+        }
         // What a migration brought becomes evidence with the key of this installation.
         configuration.database.url = url
         configuration.database.poolSize = 1

@@ -1,100 +1,83 @@
 import Countersign
-import Foundation
-import HTTP
+import Crypto
 import Postgres
 
 extension Command {
-    /// Payees that customers confirmed before this service existed; an operator's act, in evidence.
+    /// Payees that customers confirmed before this service existed; an operator's act, in evidence, of what
+    /// two people of the risk team have signed.
     static let payeeImport = Command(
-        name: "payee import", summary: "Import confirmed payees from a JSON Lines file",
+        name: "payee import", summary: "Import confirmed payees from a file that two people signed",
         positionals: [
             .init(
                 name: "FILE",
-                what: "one payee per line: {\"customer_id\", \"name\", \"account\": {\"iban\": …}, "
-                    + "\"alias\"?}; or - for standard input")
+                what: "what payee prepare made; in development also one payee per line: "
+                    + "{\"customer_id\", \"name\", \"account\": {\"iban\": …}, \"alias\"?}; "
+                    + "or - for standard input")
+        ],
+        options: [
+            .init(
+                name: "act", placeholder: "ACT",
+                what: "the act by which two people signed the file; needless in development only")
         ],
         settings: ["database.url", "development", "evidence"],
         required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
     ) { invocation in
-        let payees = try ImportedPayee.read(invocation.positionals[0])
-        var imported = 0
-        try await invocation.configuration.administer { administration in
-            for payee in payees {
-                if try await administration.importPayee(
-                    payee.identity, alias: payee.alias, of: payee.customer)
-                {
-                    imported += 1
-                }
-            }
+        let file = try PayeeFile(invocation.positionals[0])
+        let act = try invocation.option("act").map { text in
+            guard let id = ID<Act>(text) else { throw UsageError("--act is not an ID") }
+            return id
         }
-        Console.out("imported \(imported), already there \(payees.count - imported)")
+        let count = try await invocation.configuration.administer { administration in
+            if let act {
+                return try await administration.importPayees(of: file, under: act)
+            }
+            return try await administration.importUnsigned(file)
+        }
+        Console.out("imported \(count), already there \(file.lines.count - count)")
     }
 }
 
-/// One line of an import.
-private struct ImportedPayee {
-    let customer: CustomerID
-    let identity: PayeeIdentity
-    let alias: DisplayText
-
-    /// Reads every line before anything is imported: one bad line refuses the file.
+extension Administration {
+    /// Imports the rows of a file that two people have signed, all of them and no others. After an
+    /// interruption the rest is imported by doing it again.
     ///
-    /// - Throws: ``CommandFailure`` with the number of the line, never its content.
-    static func read(_ path: String) throws -> [ImportedPayee] {
-        let data: Data
-        if path == "-" {
-            data = try FileHandle.standardInput.readToEnd() ?? Data()
-        } else {
-            do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-                throw CommandFailure("the file cannot be read")
+    /// - Returns: How many are new.
+    /// - Throws: ``CommandFailure`` before anything is imported when the act is about other rows, or is not
+    ///   done; ``StoreFailure``.
+    fileprivate func importPayees(of file: PayeeFile, under id: ID<Act>) async throws -> Int {
+        let rows = try file.rows()
+        guard let act = try await importAct(id) else {
+            throw CommandFailure("there is no act payee.import of this ID")
+        }
+        guard act.isDone else { throw CommandFailure("two people have not signed the act") }
+        guard try Set(file.digests()) == Set(act.rows) else {
+            throw CommandFailure("the file holds other rows than the act: nothing was imported")
+        }
+        var imported = 0
+        for (line, row) in zip(file.lines, rows) {
+            switch try await importPayee(row, under: id) {
+            case .imported: imported += 1
+            case .exists: break
+            case .notSigned:
+                throw CommandFailure(
+                    "line \(line.number) cannot be imported under this act: it was signed more than "
+                        + "7 days ago, or a key that signed it has ended; propose anew")
             }
         }
-        var payees: [ImportedPayee] = []
-        let lines = Bytes(data).split(
-            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where !line.isEmpty {
-            do throws(BodyRefusal) {
-                payees.append(try ImportedPayee(Bytes(line)))
-            } catch {
-                throw CommandFailure("line \(index + 1): \(error.explanation)")
+        return imported
+    }
+
+    fileprivate func importUnsigned(_ file: PayeeFile) async throws -> Int {
+        var imported = 0
+        for line in file.lines {
+            switch try await importPayee(line.identity, alias: line.alias, of: line.customer) {
+            case .imported: imported += 1
+            case .exists: break
+            case .notSigned:
+                throw CommandFailure(
+                    "payees that nobody signed are imported in development only: see payee propose")
             }
         }
-        return payees
-    }
-
-    private init(_ line: Bytes) throws(BodyRefusal) {
-        let json: JSON
-        do throws(MalformedJSON) { json = try StrictJSON.parse(line) } catch {
-            throw .malformed(error)
-        }
-        self = try ObjectReader.read(json) { reader throws(BodyRefusal) -> ImportedPayee? in
-            let customer = try reader.value("customer_id") { text throws(InvalidValue) in
-                try CustomerID(text)
-            }
-            let name = try reader.displayText("name", .payeeName)
-            let account = try reader.account("account")
-            let alias = try reader.displayText("alias", .payeeAlias)
-            guard let customer, let name, let account, let alias else { return nil }
-            return ImportedPayee(
-                customer: customer, identity: PayeeIdentity(name: name, account: account),
-                alias: alias)
-        }
-    }
-
-    private init(customer: CustomerID, identity: PayeeIdentity, alias: DisplayText) {
-        self.customer = customer
-        self.identity = identity
-        self.alias = alias
-    }
-}
-
-extension BodyRefusal {
-    /// What is wrong and where, without the value.
-    fileprivate var explanation: String {
-        switch self {
-        case .malformed(let malformed): malformed.detail
-        case .invalid(let members):
-            members.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
-        }
+        return imported
     }
 }

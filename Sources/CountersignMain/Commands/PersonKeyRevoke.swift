@@ -6,27 +6,31 @@ extension Command {
     static let personKeyRevoke = Command(
         name: "person-key revoke", summary: "Revoke a key of a person of the roles risk or officer",
         positionals: [.init(name: "KEY", what: "its ID")],
-        options: [
-            .init(
-                name: "reason", placeholder: "TEXT", what: "why; it becomes evidence",
-                isRequired: true)
-        ],
+        options: [Invocation.reasonOption],
         settings: ["database.url", "development", "evidence"],
         required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
     ) { invocation in
         guard let key = ID<PersonKey>(invocation.positionals[0]) else {
             throw UsageError("KEY is not an ID")
         }
-        let reason: DisplayText
-        do throws(InvalidValue) {
-            reason = try DisplayText(invocation.option("reason") ?? "", .reason)
-        } catch {
-            throw UsageError("--reason: \(error.detail)")
-        }
+        let reason = try invocation.reason()
         let isRevoked = try await invocation.configuration.administer { administration in
             try await administration.revokePersonKey(key, reason: reason)
         }
         guard isRevoked else { throw CommandFailure("there is no such key, or it is revoked") }
         Console.out("revoked \(key)")
+    }
+}
+
+extension Invocation {
+    /// Of an operator's act that has to say why.
+    static let reasonOption = Command.Option(
+        name: "reason", placeholder: "TEXT", what: "why; it becomes evidence", isRequired: true)
+
+    /// - Throws: ``UsageError`` for a reason that cannot be shown.
+    func reason() throws(UsageError) -> DisplayText {
+        do throws(InvalidValue) { return try DisplayText(option("reason") ?? "", .reason) } catch {
+            throw UsageError("--reason: \(error.detail)")
+        }
     }
 }

@@ -55,6 +55,9 @@ enum PolicyText {
             }
             all.append("")
         }
+        if let payees = document["payees"] {
+            all.append("imports \(payees.shown) payees: \(document["reason"]?.text ?? "")")
+        }
         guard case .array(let signatures)? = act["signatures"] else { return all }
         let needed = act["signatures_needed"]?.shown ?? ""
         all.append("signed by \(signatures.count) of \(needed)")

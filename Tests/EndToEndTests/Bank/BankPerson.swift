@@ -1,6 +1,7 @@
 import Countersign
 import Crypto
 import Foundation
+import HTTP
 import Postgres
 import TestSupport
 import WebAuthn
@@ -10,16 +11,26 @@ import WebAuthn
 /// A person of the bank with a passkey in software, over real HTTP.
 struct BankPerson {
     let name: String
+    /// The ID of the passkey, and what it was when it was registered.
+    let key: String
+    let status: String
     let keyFile: String
     let api: APIClient
     let authenticator: SoftwareAuthenticator
     let origin: String
     let userHandle: Bytes
-    /// The ID of the key.
-    let keyID: String
 
     /// Adds the client and registers its key, as the person's browser would.
     static func join(
+        _ name: String, _ instance: ServiceInstance, as role: AuthenticatedClient.Role = .risk
+    ) async throws -> BankPerson {
+        let person = try await apply(name, instance, as: role)
+        guard person.status == "active" else { throw Unexpected("the key is \(person.status)") }
+        return person
+    }
+
+    /// The same for somebody whose key may have to wait.
+    static func apply(
         _ name: String, _ instance: ServiceInstance, as role: AuthenticatedClient.Role = .risk
     ) async throws -> BankPerson {
         let bank = instance.bank
@@ -47,13 +58,19 @@ struct BankPerson {
         let answer = try await api.post(
             "/v1/person-keys",
             ["registration_id": .string(registration), "passkey": made.json])
-        guard answer.status == 201, answer.text("key", "status") == "active" else {
+        guard answer.status == 201, let id = answer.text("key", "id"),
+            let status = answer.text("key", "status")
+        else {
             throw Unexpected("the key was answered \(answer.status) \(answer.problem ?? "")")
         }
         return BankPerson(
-            name: name, keyFile: keyFile, api: api, authenticator: authenticator,
-            origin: bank.site.origin, userHandle: handle,
-            keyID: answer.text("key", "id") ?? "")
+            name: name, key: id, status: status, keyFile: keyFile, api: api,
+            authenticator: authenticator, origin: bank.site.origin, userHandle: handle)
+    }
+
+    /// How a command of the program reaches the service as this person.
+    func access(_ instance: ServiceInstance) -> [String] {
+        ["--service", instance.base, "--client-key-file", keyFile]
     }
 
     /// What the person's browser makes of a question.

@@ -11,6 +11,7 @@ func withOwnPostgres(_ body: (PrivatePostgres) async throws -> Void) async throw
     do {
         _ = try await server.start(.durable)
         _ = try await Migrator.embedded.migrate(ConnectionInfo(server.url))
+        _ = try await Migrator.state(isDevelopment: true, of: ConnectionInfo(server.url))
         try await body(server)
     } catch {
         result = .failure(error)

@@ -174,6 +174,14 @@ final class TestBank: Sendable {
         return (try await process.ending(), process.text)
     }
 
+    /// Flags by which a command works as the operator.
+    var operating: [String] {
+        [
+            "--config", configurationFile, "--database-url",
+            superuser.replacing(["user": "countersign_operator"]).text,
+        ]
+    }
+
     /// Does an operator's act in this process, which is quicker than a process for each.
     func administer(_ act: (Administration) async throws -> Void) async throws {
         try await configuration.administer(act)
