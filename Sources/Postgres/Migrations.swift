@@ -46,5 +46,8 @@ extension Migration {
         Migration("V0014_people_and_acts", PackageResources.V0014_people_and_acts_sql),
         Migration("V0015_events_recovery", PackageResources.V0015_events_recovery_sql),
         Migration("V0016_hold_acts", PackageResources.V0016_hold_acts_sql),
+        Migration("V0021_shadows", PackageResources.V0021_shadows_sql),
+        Migration(
+            "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
     ]
 }

@@ -54,6 +54,7 @@ struct Story: Sendable {
         try await payUnderNewPolicy()
         try await changeContact()
         try await rejectAndCancel()
+        try await receiveEvents()
         try await listEvidence()
         try await verifyEvidence()
     }

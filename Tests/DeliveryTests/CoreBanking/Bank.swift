@@ -48,7 +48,7 @@ final class Bank: Sendable {
 
     var journal: String { folder.appending(path: "journal").path }
 
-    init(faults: [Faults.Fault] = []) throws {
+    init(faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = []) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "countersign-bank-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,7 +57,7 @@ final class Bank: Sendable {
         phone = try .create(relyingPartyID: Self.audience, entropy: .openSSL)
         server = try Self.standIn(
             journal: folder.appending(path: "journal").path, serviceKey: serviceKey,
-            faults: faults
+            faults: faults, eventFaults: eventFaults
         ).start()
         client = try Self.client(timeout: .seconds(60))
         url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/executions"))
@@ -79,13 +79,14 @@ final class Bank: Sendable {
     }
 
     static func standIn(
-        journal: String, serviceKey: Ed25519PrivateKey, faults: [Faults.Fault] = []
+        journal: String, serviceKey: Ed25519PrivateKey, faults: [Faults.Fault] = [],
+        eventFaults: [Faults.Fault] = []
     ) throws -> CoreBankingStandIn {
         try CoreBankingStandIn(
             .init(
                 host: "127.0.0.1", port: 0, journal: journal,
                 serviceKeys: ["service-1": serviceKey.publicKey], audience: audience,
-                faults: Faults(faults)),
+                faults: Faults(faults), eventFaults: Faults(eventFaults)),
             now: { Fixture.now })
     }
 
