@@ -51,7 +51,7 @@ enum CommandLineRequest {
     private static func find(
         _ arguments: [String], commands: [Command]
     ) throws(UsageError) -> (Command, ArraySlice<String>) {
-        for words in [2, 1] where arguments.count >= words {
+        for words in [3, 2, 1] where arguments.count >= words {
             let name = arguments.prefix(words).joined(separator: " ")
             if let command = commands.first(where: { $0.name == name }) {
                 return (command, arguments.dropFirst(words))

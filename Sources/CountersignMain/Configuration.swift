@@ -20,6 +20,8 @@ struct Configuration: Sendable {
     var evidence = Evidence()
     var core = Core()
     var delivery = Delivery()
+    var events = Events()
+    var policy = PolicyOptions()
     var deviceRequests = DeviceRequests()
     var limits = Limits()
     var failpoint: Failpoint?
@@ -117,6 +119,15 @@ struct Configuration: Sendable {
         case pull
         /// They wait in the database.
         case off
+    }
+
+    struct Events: Sendable {
+        /// Where the feed is sent; `nil` when it is not.
+        var url: String?
+    }
+
+    struct PolicyOptions: Sendable {
+        var decisionRetentionDays = 0
     }
 
     struct DeviceRequests: Sendable {

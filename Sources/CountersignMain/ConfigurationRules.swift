@@ -10,6 +10,7 @@ extension Configuration {
         try checkIdentity()
         try checkPayment()
         try checkCore()
+        try checkEvents()
         try checkApps()
     }
 
@@ -95,8 +96,9 @@ extension Configuration {
             if delivery.mode == .push {
                 throw ConfigurationError("delivery.mode = push needs core.url")
             }
-            // Nothing is delivered: approved orders wait in the database.
-            if core.signingKey != nil || core.certificate != nil || core.ca != nil {
+            // Nothing is delivered: approved orders wait in the database. Events may be sent all the same.
+            let hasOthers = core.signingKey != nil || core.certificate != nil || core.ca != nil
+            if hasOthers, events.url == nil {
                 throw ConfigurationError("core.url is missing, and other core settings are there")
             }
             return
@@ -106,6 +108,16 @@ extension Configuration {
         }
         if url.hasPrefix("http://"), !development {
             throw ConfigurationError("core.url: http is for development only")
+        }
+    }
+
+    private func checkEvents() throws(ConfigurationError) {
+        guard let url = events.url else { return }
+        if core.signingKey == nil {
+            throw ConfigurationError("events.url needs core.signing_key: events are signed")
+        }
+        if url.hasPrefix("http://"), !development {
+            throw ConfigurationError("events.url: http is for development only")
         }
     }
 

@@ -172,7 +172,7 @@ struct Setting: Sendable {
         Setting("core.key", \.core.key, .keyFile, "its private key, PEM"),
         Setting(
             "core.signing_key", \.core.signingKey, .keyFile,
-            "the Ed25519 key that signs execution orders, PKCS#8 PEM"),
+            "the Ed25519 key that signs execution orders and pushed events, PKCS#8 PEM"),
         Setting(
             "core.signing_key_id", \.core.signingKeyID, .token(64),
             "the name by which core banking knows that key"),
@@ -183,6 +183,14 @@ struct Setting: Sendable {
             "delivery.mode", \.delivery.mode, .deliveryMode,
             "how core banking gets orders: sent to it, fetched by it, or not at all; without it push "
                 + "where core.url is set, else pull"),
+        Setting(
+            "events.url", \.events.url, .url,
+            "where the feed of events is sent, signed as orders are; without it, it is only read"),
+        Setting(
+            "policy.decision_retention_days", \.policy.decisionRetentionDays,
+            .integer(30...36_500), default: "400",
+            "how long what decisions looked at is kept for dry runs; evidence keeps it, encrypted, for ever"
+        ),
         Setting(
             "device_requests.mode", \.deviceRequests.mode, .choice(), default: "enforce",
             "whether signed requests that are refused are kept from being carried out; a credential "

@@ -38,7 +38,11 @@ enum LogEvent: String, CaseIterable, Sendable {
     case databaseAlone = "database.alone"
     case deliveryRetried = "delivery.retried"
     case deliveryUnknown = "delivery.unknown"
+    /// The receiver of events did not take a batch; it is sent again.
+    case eventsRetried = "events.retried"
     case sweepFailed = "sweep.failed"
+    /// Decisions could not be evaluated under a shadow; tried again.
+    case shadowsFailed = "shadows.failed"
     /// The metadata of authenticators is due for its next edition: no passkey meets a profile by it.
     case metadataLapsed = "metadata.lapsed"
     /// Google's list of revocations is missing or too old: no attested Android key is enrolled.
@@ -51,7 +55,8 @@ enum LogEvent: String, CaseIterable, Sendable {
         switch self {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
-            .deliveryRetried, .sweepFailed, .metadataLapsed, .revocationsLapsed:
+            .deliveryRetried, .eventsRetried, .sweepFailed, .shadowsFailed, .metadataLapsed,
+            .revocationsLapsed:
             .warning
         case .deliveryUnknown: .alarm
         }

@@ -158,17 +158,3 @@ package struct CoreBankingLink: Sendable {
         }
     }
 }
-
-extension UnsettledCause {
-    /// The label of a transport failure.
-    fileprivate init(_ failure: TransportFailure) {
-        self =
-            switch failure {
-            case .timeout: .timeout
-            case .connectionFailed, .notAllowed: .connectionFailed
-            case .tls: .tls
-            case .answerTooLarge: .answerTooLarge
-            case .other: .broken
-            }
-    }
-}

@@ -17,6 +17,7 @@ package struct HTTPRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
+        case delete = "DELETE"
     }
 
     package let method: Method
@@ -67,4 +68,18 @@ package enum TransportFailure: Error, Equatable, Sendable {
     case notAllowed
     /// Anything else, as libcurl numbers it (`CURLcode`), such as a connection that broke.
     case other(code: Int)
+}
+
+extension UnsettledCause {
+    /// The label of a transport failure.
+    init(_ failure: TransportFailure) {
+        self =
+            switch failure {
+            case .timeout: .timeout
+            case .connectionFailed, .notAllowed: .connectionFailed
+            case .tls: .tls
+            case .answerTooLarge: .answerTooLarge
+            case .other: .broken
+            }
+    }
 }

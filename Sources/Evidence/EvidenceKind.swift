@@ -55,4 +55,7 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case actProposed = "act.proposed"
     case actApproved = "act.approved"
     case actWithdrawn = "act.withdrawn"
+    /// A draft is evaluated beside the policy in force from now on, without effect.
+    case shadowStarted = "policy.shadow_started"
+    case shadowEnded = "policy.shadow_ended"
 }

@@ -175,3 +175,30 @@ extension PersonEvidence {
         ]
     }
 }
+
+extension PersonEvidence {
+    /// A draft that is evaluated beside the policy in force, with its document byte for byte.
+    package static func started(_ shadow: PolicyShadow) -> EvidenceDraft {
+        EvidenceDraft(
+            .shadowStarted, outcome: "started",
+            body: .object(
+                about(shadow, by: shadow.startedBy) + [
+                    .init("until", .string(shadow.until.text)),
+                    .init("document", .string(Base64.encodeURL(shadow.document))),
+                ]))
+    }
+
+    /// The end of it, before its time.
+    package static func ended(_ shadow: PolicyShadow, by person: Person) -> EvidenceDraft {
+        EvidenceDraft(
+            .shadowEnded, outcome: "ended", body: .object(about(shadow, by: person)))
+    }
+
+    private static func about(_ shadow: PolicyShadow, by person: Person) -> [JSON.Member] {
+        [
+            .init("shadow_id", .string(shadow.id.text)), .init("label", .string(shadow.label)),
+            .init("client_id", .string(person.id.text)), .init("person", .string(person.name)),
+            .init("document_digest", .string(shadow.digest.hex)),
+        ]
+    }
+}

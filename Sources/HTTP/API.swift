@@ -40,14 +40,17 @@ package struct API: Sendable {
             let keys: any PersonKeyService
             let acts: any ActService
             let policies: any PolicyService
+            let shadows: any ShadowService
 
             /// As ``Services``.
             package init(
-                keys: any PersonKeyService, acts: any ActService, policies: any PolicyService
+                keys: any PersonKeyService, acts: any ActService, policies: any PolicyService,
+                shadows: any ShadowService
             ) {
                 self.keys = keys
                 self.acts = acts
                 self.policies = policies
+                self.shadows = shadows
             }
         }
     }
@@ -170,6 +173,7 @@ struct APIRoutes: Sendable {
             beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
             proposeAct, proposeApproval, listActs, readAct, challengeAct, signAct, withdrawAct,
             listPolicies, readActivePolicy, readPolicy,
+            startShadow, listShadows, readShadow, endShadow,
             removePayee, recoverCustomer, listEvents,
             leaseExecutions, takeReceipt, takeKeyReceipt,
             health, ready, showMetrics,

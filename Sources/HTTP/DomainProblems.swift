@@ -331,7 +331,7 @@ extension Problem {
         "recovery-not-authorized", "not-pulled", "lease-lost", "receipt-contradicts",
         "too-many-requests", "act-kind-not-allowed", "act-closed", "act-already-signed",
         "act-not-proposed", "act-own-key", "act-key-not-pending", "act-no-key", "policy-changed",
-        "policy-too-late", "policy-too-early", "policy-not-stricter",
+        "policy-too-late", "policy-too-early", "policy-not-stricter", "too-many-shadows",
         "hold-not-held", "hold-changed", "hold-not-releasable", "customer-has-key",
         "approval-changed", "assisted-not-allowed", "unavailable",
         "outcome-unknown", "internal-error",

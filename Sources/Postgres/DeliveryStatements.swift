@@ -28,4 +28,10 @@ extension Statement {
         "ensure_partitions", .write, PackageResources.ensure_partitions_sql)
     static let partitionExists = Statement(
         "partition_exists", .read, PackageResources.partition_exists_sql)
+    static let claimEventPush = Statement(
+        "claim_event_push", .write, PackageResources.claim_event_push_sql)
+    static let settleEventPush = Statement(
+        "settle_event_push", .write, PackageResources.settle_event_push_sql)
+    static let retryEventPush = Statement(
+        "retry_event_push", .write, PackageResources.retry_event_push_sql)
 }

@@ -1,8 +1,8 @@
 package import Countersign
 package import Evidence
 
-/// What happens with time: expiry is written, holds end, old keys and nonces are forgotten, months get
-/// partitions.
+/// What happens with time: expiry is written, holds end, old keys, nonces and decisions are forgotten,
+/// months get partitions.
 ///
 /// Any number of instances may run it; each step compares what it read, so only one of them writes.
 package struct Housekeeping: Sendable {
@@ -11,7 +11,7 @@ package struct Housekeeping: Sendable {
 
     /// Actions that are looked at together.
     package static var batchMax: Int { 100 }
-    /// Signed requests that are forgotten in one transaction.
+    /// Rows of a kind that are forgotten in one transaction.
     package static var forgettingMax: Int { 5000 }
 
     package init(database: Database, sealer: EvidenceSealer) {
@@ -81,6 +81,20 @@ package struct Housekeeping: Sendable {
         try await database.run { connection throws(PostgresError) in
             let rows = try connection.execute(
                 .forgetDeviceRequests, [.int(Self.forgettingMax)])
+            guard let row = try rows.single() else { throw .malformedColumn("forgotten") }
+            return try row["forgotten"]
+        }
+    }
+
+    /// Forgets decisions that dry runs look at, and verdicts of shadows, a batch at a time.
+    ///
+    /// - Parameter days: How long they are kept; at least 30.
+    /// - Returns: How many; when it is a whole batch or more, there may be more.
+    /// - Throws: ``StoreFailure``; the next round tries again.
+    package func forgetDecisions(keptFor days: Int) async throws(StoreFailure) -> Int {
+        try await database.run { connection throws(PostgresError) in
+            let rows = try connection.execute(
+                .forgetPolicyDecisions, [.int(days), .int(Self.forgettingMax)])
             guard let row = try rows.single() else { throw .malformedColumn("forgotten") }
             return try row["forgotten"]
         }

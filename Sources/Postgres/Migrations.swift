@@ -51,5 +51,9 @@ extension Migration {
         Migration("V0018_assisted_approval", PackageResources.V0018_assisted_approval_sql),
         Migration("V0019_one_founding", PackageResources.V0019_one_founding_sql),
         Migration("V0020_payee_import", PackageResources.V0020_payee_import_sql),
+        Migration("V0021_shadows", PackageResources.V0021_shadows_sql),
+        Migration(
+            "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
+        Migration("V0023_contact_hold_event", PackageResources.V0023_contact_hold_event_sql),
     ]
 }

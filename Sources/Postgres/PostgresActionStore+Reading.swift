@@ -25,14 +25,16 @@ extension PostgresActionStore: ActionReader {
     }
 
     package func payees(
-        of customer: CustomerID
+        of customer: CustomerID, segment: String
     ) async throws(StoreFailure) -> [PayeeStanding] {
-        try await database.run { connection throws(PostgresError) in
+        let risk = RecordedRisk(segment: segment, signals: [], nameCheck: nil)
+        return try await database.run { connection throws(PostgresError) in
             guard let row = try connection.execute(.activePolicy, []).single() else { return [] }
             let policy = try policies.policy(row)
             let rows = try connection.execute(
                 .listPayees, [.text(customer.text), .text(policy.rules.homeCurrency.code)])
-            return try rows.map { row throws(PostgresError) in try PayeeStanding(row, policy) }
+            return try rows.map { row throws(PostgresError) in try PayeeStanding(row, policy, risk)
+            }
         }
     }
 }
@@ -46,9 +48,9 @@ extension RecordedAction {
 }
 
 extension PayeeStanding {
-    fileprivate init(_ row: Row, _ policy: Policy) throws(PostgresError) {
+    fileprivate init(_ row: Row, _ policy: Policy, _ risk: RecordedRisk) throws(PostgresError) {
         let at: Instant = try row["now"]
-        let state = try RecordedState(row, at: at, risk: .unsaid, nil)
+        let state = try RecordedState(row, at: at, risk: risk, nil)
         guard let payee = state.payee else { throw .malformedColumn("payee_id") }
         let account = try word("account", row) { try? Account(text: $0) }
         let name = try word("name", row) { try? DisplayText($0, .payeeName) }

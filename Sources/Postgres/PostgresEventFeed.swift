@@ -14,9 +14,7 @@ package struct PostgresEventFeed: EventFeed {
     package func events(
         after place: EventPlace, limit: Int
     ) async throws(StoreFailure) -> [PlacedEvent]? {
-        try await database.run { connection throws(PostgresError) in
-            _ = try connection.execute(.placeEvents, [.int(Self.placingMax)])
-        }
+        try await placeEvents()
         let found: [PlacedEvent]? = try await database.run { connection throws(PostgresError) in
             let rows = try connection.execute(.listEvents, [.int64(place.number), .int(limit)])
             guard let first = rows.first else { throw .malformedColumn("last_place") }
@@ -29,6 +27,11 @@ package struct PostgresEventFeed: EventFeed {
         // another event after a failover.
         if let found, !found.isEmpty { try await database.barrier() }
         return found
+    }
+
+    /// Gives committed events their places.
+    func placeEvents() async throws(StoreFailure) {
+        try await database.query(.placeEvents, [.int(Self.placingMax)])
     }
 }
 

@@ -38,11 +38,16 @@ extension RecordedVerdict {
         guard let content = try ActionColumns.content(row),
             let state = RecordedState(decoding: inputs)
         else { return nil }
-        let word: String = try row["outcome"]
-        let hold: String? = try row["hold_rule"]
         self.init(
             action: try row["action_id"], content: content, state: state,
-            outcome: word == Authorization.approved.rawValue
-                ? hold.map { .held(rule: $0) } ?? .allowed : .refused(rule: word))
+            outcome: try Self.outcome(row))
+    }
+
+    /// What a row of `policy_decision` came to.
+    static func outcome(_ row: Row) throws(PostgresError) -> SimulatedOutcome {
+        let word: String = try row["outcome"]
+        let hold: String? = try row["hold_rule"]
+        return word == Authorization.approved.rawValue
+            ? hold.map { .held(rule: $0) } ?? .allowed : .refused(rule: word)
     }
 }

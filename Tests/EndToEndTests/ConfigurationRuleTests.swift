@@ -48,6 +48,13 @@ import Testing
         (change { $0.core.certificate = FilePath(text: "c") }, "core.key"),
         (change { $0.core.url = "http://core.bank.example" }, "core.url"),
         (change { $0.core.url = nil }, "core.url"),
+        (change { $0.events.url = "http://bank.example/events" }, "events.url"),
+        (
+            change {
+                $0.core = Configuration.Core()
+                $0.events.url = "https://bank.example/events"
+            }, "events.url"
+        ),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),
@@ -120,6 +127,14 @@ import Testing
             } == nil)
     }
 
+    @Test func `let events be sent where orders are not`() {
+        #expect(
+            refusal {
+                $0.core.url = nil
+                $0.events.url = "https://bank.example/events"
+            } == nil)
+    }
+
     @Test func `let core banking fetch its orders`() {
         #expect(refusal { $0.core = Configuration.Core() } == nil)
     }
@@ -159,6 +174,11 @@ import Testing
     @Test(arguments: [
         ("listen.port", ["0", "65535"], ["65536", "-1", "+1", "1 ", "", "0x10", "٣"]),
         ("database.pool_size", ["1", "256"], ["0", "257"]),
+        ("policy.decision_retention_days", ["30", "400", "36500"], ["29", "0", "", "36501"]),
+        (
+            "events.url", ["https://bank.example/events"],
+            ["bank.example", "https://u:p@bank.example"]
+        ),
         ("development", ["true", "false"], ["yes", "1", "True", ""]),
         (
             "listen.address", ["127.0.0.1", "::", "::1", "fe80::1", "1:2:3:4:5:6:7:8"],

@@ -19,6 +19,19 @@ import Testing
         }
     }
 
+    @Test func `tells that a change of contact data holds what moves money`() async throws {
+        try await EnrolmentWorld.with(connections: 4) { world in
+            let customer = try EnrolmentWorld.customer()
+            let phone = try await world.enrolled(customer)
+            let change = try await world.create(customer, try Fixtures.contactChange())
+            _ = try await world.approve(change, phone)
+            let told = try await read(world).filter { $0.kind == "hold.placed" }
+            let rules = told.map { $0.details["rule"]?.text }
+            #expect(rules.contains("contact_change_hold"))
+            #expect(told.first { $0.details["rule"] == "contact_change_hold" }?.actionID == nil)
+        }
+    }
+
     @Test func `tells what happened to keys, payees, holds, limits and the customer`()
         async throws
     {

@@ -292,7 +292,9 @@ import Testing
             #expect(migration.sql == file)
             #expect(migration.digest == sha256(Bytes(file.utf8)))
         }
-        #expect(Migration.all.map(\.version) == Array(1...files.count))
+        // Numbers are given out before branches are merged, so one may be missing for a time.
+        let versions = Migration.all.map(\.version)
+        #expect(versions == Set(versions).sorted() && versions.first == 1)
     }
 
     /// A statement's name is the key under which a session keeps its plan: two of one name would mix.

@@ -23,7 +23,7 @@ import Testing
     ) async throws -> PayeeStanding {
         let account = try Account(iban: Self.friend.iban)
         return try #require(
-            try await world.bank.payees(of: customer.id).first {
+            try await world.bank.payees(of: customer.id, segment: "retail").first {
                 $0.identity.account.text == account.text
             })
     }
@@ -100,7 +100,7 @@ import Testing
             #expect(again.id != payee)
             let left = again.allowance.left.first { $0.limit == .newPayeeSumMax }
             #expect(left?.amount.decimal == "5000.00")
-            #expect(try await world.bank.payees(of: customer.id).count == 2)
+            #expect(try await world.bank.payees(of: customer.id, segment: "retail").count == 2)
             let transfer = try await world.approve(
                 try Fixtures.transfer("1.00", payee: Self.friend), customer)
             guard case .decided(let decision, _) = transfer else {

@@ -210,6 +210,23 @@ import Testing
         }
     }
 
+    @Test func `a list of payees tells what the customer's segment may send`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy([
+                "{segments}": #"{"young": {"currencies": {"EUR": {"single_max": "30.00"}}}}"#
+            ])
+            var told: [String] = []
+            for segment in ["retail", "young", "unheard_of"] {
+                let payee = try #require(
+                    try await world.bank.payees(of: customer.id, segment: segment).first)
+                told.append("\(payee.allowance.amount.decimal) \(payee.allowance.rule)")
+            }
+            #expect(
+                told == ["50000.00 single_max", "30.00 single_max", "50000.00 single_max"])
+        }
+    }
+
     @Test func `a creation tells what will apply`() async throws {
         try await DecisionWorld.with { world in
             let customer = try await world.customer()

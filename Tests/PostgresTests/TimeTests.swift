@@ -201,7 +201,7 @@ import Testing
                         claim, .executed(reference: "B", raw: Bytes("{}".utf8))))
             }
             #expect(try await world.approve(large, customer).isDecided)
-            let standing = try await world.bank.payees(of: customer.id)
+            let standing = try await world.bank.payees(of: customer.id, segment: "retail")
             #expect(standing.map(\.state) == [.established, .established])
         }
     }

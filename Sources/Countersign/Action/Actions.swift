@@ -43,6 +43,8 @@ package struct Actions<Store: ActionStore & ActionReader, Verifier: AssertionVer
     ) async throws(StoreFailure) -> [RecordedAction] { try await store.actions(query) }
 
     package func payees(
-        of customer: CustomerID
-    ) async throws(StoreFailure) -> [PayeeStanding] { try await store.payees(of: customer) }
+        of customer: CustomerID, segment: String
+    ) async throws(StoreFailure) -> [PayeeStanding] {
+        try await store.payees(of: customer, segment: segment)
+    }
 }

@@ -5,7 +5,15 @@ package protocol ActionReader: Sendable {
     /// A customer's actions, newest first.
     func actions(_ query: ActionQuery) async throws(StoreFailure) -> [RecordedAction]
     /// A customer's payees that were not removed, oldest first.
-    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding]
+    ///
+    /// - Parameters:
+    ///   - customer: Whose.
+    ///   - segment: By whose rules it is told what may be sent; see ``RecordedRisk/segment``.
+    /// - Returns: The payees.
+    /// - Throws: ``StoreFailure``.
+    func payees(
+        of customer: CustomerID, segment: String
+    ) async throws(StoreFailure) -> [PayeeStanding]
 }
 
 /// Which actions to list.

@@ -69,3 +69,40 @@ package struct PlacedEvent: Sendable {
         self.document = document
     }
 }
+
+/// Some events of the feed that follow each other, as the API shows them and as they are sent.
+package struct EventPage: Sendable {
+    package let events: [PlacedEvent]
+    /// Where the feed goes on.
+    package let next: EventPlace
+
+    /// - Parameters:
+    ///   - events: In the order of the feed.
+    ///   - after: The place after which they come.
+    package init(_ events: [PlacedEvent], after: EventPlace) {
+        self.events = events
+        next = events.last?.place ?? after
+    }
+
+    /// Source: `docs/api.md` §11.
+    package var json: JSON {
+        ["events": .array(events.map(\.json)), "next_cursor": .string(next.text)]
+    }
+}
+
+extension PlacedEvent {
+    fileprivate var json: JSON {
+        [
+            "cursor": .string(place.text),
+            "id": .string(id.text),
+            "kind": .string(kind),
+            "at": .string(at.text),
+            "customer_id": .optional(customerID?.text),
+            "action_id": .optional(actionID?.text),
+            "credential_id": .optional(credentialID?.text),
+            "credential_label": .optional(credentialLabel),
+            "payee_id": .optional(payeeID?.text),
+            "details": document,
+        ]
+    }
+}

@@ -74,12 +74,7 @@ package struct SimulatePolicy: Sendable {
             for verdict in page.verdicts { simulation.replay(verdict) }
             unreadable += page.unreadable
             position = page.next
-        } while position != nil && simulation.decided < Self.decisionsMax
-        guard case .object(let members) = simulation.json else { return simulation.json }
-        return .object(
-            [
-                .init("complete", .bool(position == nil)),
-                .init("unreadable", .integer(Int64(unreadable))),
-            ] + members)
+        } while position != nil && simulation.comparison.decided < Self.decisionsMax
+        return simulation.comparison.report(isComplete: position == nil, unreadable: unreadable)
     }
 }

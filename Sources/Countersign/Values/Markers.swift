@@ -38,3 +38,6 @@ package enum Act {}
 
 /// One question to one person about one act.
 package enum ActChallenge {}
+
+/// One draft of a policy that is evaluated beside the one in force.
+package enum Shadow {}

@@ -1,6 +1,6 @@
 /// One subcommand: what it is called, what it takes, and what it does.
 struct Command: Sendable {
-    /// One word, or two for a member of a family: `serve`, `evidence list`.
+    /// One word, or up to three for a member of a family: `serve`, `evidence list`, `policy shadow list`.
     let name: String
     /// One line for the list of commands.
     let summary: String

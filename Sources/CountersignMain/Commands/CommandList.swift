@@ -4,7 +4,7 @@ extension Command {
         demo, serve, migrate,
         clientAdd, payeeImport, payeePrepare, payeePropose, payeeApprove,
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
-        policySimulate,
+        policySimulate, policyShadow, policyShadowList, policyShadowShow, policyShadowEnd,
         personKeyRevoke, personKeyRefound,
         evidenceList, evidenceShow, evidenceVerify,
         coreBanking, bench,
@@ -15,7 +15,7 @@ extension Command {
     /// Only shown in the list: the command line knows `help` by itself.
     static let help = Command(
         name: "help", summary: "Show the commands, or what one of them takes",
-        positionals: [.init(name: "COMMAND", what: "one or two words", count: .any)]
+        positionals: [.init(name: "COMMAND", what: "its words", count: .any)]
     ) { _ in }
 
     static let version = Command(name: "version", summary: "Show the version of this build") { _ in

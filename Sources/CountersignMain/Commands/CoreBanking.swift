@@ -27,6 +27,9 @@ extension Command {
                 name: "faults", placeholder: "LIST",
                 what: "for tests: what goes wrong with the first orders: none, fail-before, "
                     + "fail-after, delay=MS or die, with commas between"),
+            .init(
+                name: "event-faults", placeholder: "LIST",
+                what: "for tests: the same of the first batches of events"),
         ],
         settings: ["listen"]
     ) { invocation in
@@ -56,12 +59,16 @@ extension CoreBankingStandIn.Options {
         guard let faults = Faults(list: invocation.option("faults") ?? "") else {
             throw UsageError("--faults is not a list")
         }
+        guard let eventFaults = Faults(list: invocation.option("event-faults") ?? "") else {
+            throw UsageError("--event-faults is not a list")
+        }
         let listen = invocation.configuration.listen
         self.init(
             host: listen.address, port: UInt16(clamping: listen.port),
             journal: invocation.option("journal") ?? "",
             serviceKeys: [invocation.option("service-key-id") ?? "": key],
             audience: invocation.option("audience") ?? "",
-            officerKeys: invocation.option("officer-keys"), faults: faults)
+            officerKeys: invocation.option("officer-keys"), faults: faults,
+            eventFaults: eventFaults)
     }
 }

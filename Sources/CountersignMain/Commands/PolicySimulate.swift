@@ -30,12 +30,20 @@ extension Command {
 }
 
 /// A dry run's report as people read it.
-private enum SimulationText {
-    static func lines(_ report: JSON) -> [String] {
+enum SimulationText {
+    /// The lines of a report.
+    ///
+    /// - Parameters:
+    ///   - report: The report.
+    ///   - incomplete: What to say when it is not about all decisions.
+    /// - Returns: The lines.
+    static func lines(
+        _ report: JSON, incomplete: String = "the period holds more decisions"
+    ) -> [String] {
         var lines = [
             "\(report["decided"]?.shown ?? "?") decisions, \(report["changed"]?.shown ?? "?") changed"
         ]
-        if report["complete"] == .bool(false) { lines.append("the period holds more decisions") }
+        if report["complete"] == .bool(false) { lines.append(incomplete) }
         for name in ["outcomes", "rules"] {
             guard case .object(let members)? = report[name] else { continue }
             lines += members.map { "  \($0.name)  \(counts($0.value))" }

@@ -8,7 +8,7 @@ extension Command {
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
             "webauthn", "android", "apple",
             "payment", "development", "identity", "evidence", "core", "delivery",
-            "device_requests", "limits", "failpoint",
+            "events", "policy", "device_requests", "limits", "failpoint",
         ],
         required: [
             "database.url", "rp.id", "rp.name", "rp.origins", "evidence.origin",

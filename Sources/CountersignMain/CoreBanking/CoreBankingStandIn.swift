@@ -27,6 +27,8 @@ struct CoreBankingStandIn: Sendable {
         let officerKeys: String?
         /// What is to go wrong, and when.
         let faults: Faults
+        /// The same of batches of events.
+        var eventFaults = Faults([])
     }
 
     private let options: Options
@@ -57,9 +59,12 @@ struct CoreBankingStandIn: Sendable {
     func start() throws -> HTTPServer {
         let own = OwnPort()
         let router = Router(routes(own), metrics: Metrics())
+        var limits = ServerLimits()
+        // A hundred events with long labels.
+        limits.bodyBytesMax = 256 << 10
         let server = try HTTPServer(
             options: ServerOptions(
-                host: options.host, port: options.port, tls: nil,
+                host: options.host, port: options.port, tls: nil, limits: limits,
                 makeRequestID: { Hex.encode(EntropySource.openSSL(8)) }),
             handler: { request in await router.respond(to: request) })
         // Known once the port is bound, and set before the first request is taken.
@@ -93,7 +98,12 @@ struct CoreBankingStandIn: Sendable {
             Route(.post, "/executions/credentials") { request, _ in
                 await register(believed(request, own))
             },
-            Route(.post, "/executions") { request, _ in await receive(request, own) },
+            Route(.post, "/events") { request, _ in
+                await answer(to: request, own, options.eventFaults, note)
+            },
+            Route(.post, "/executions") { request, _ in
+                await answer(to: request, own, options.faults, decide)
+            },
             // Questions are not signed (`docs/api.md` §9): the connection's certificate has to do.
             Route(.get, "/executions/{action_id}") { _, parameters in
                 await tell(parameters["action_id"])
@@ -114,10 +124,13 @@ struct CoreBankingStandIn: Sendable {
         }
     }
 
-    private func receive(_ request: Request, _ own: OwnPort) async -> Response {
-        let fault = options.faults.next()
+    private func answer(
+        to request: Request, _ own: OwnPort, _ faults: Faults,
+        _ handle: (Request, OwnPort) async -> Response
+    ) async -> Response {
+        let fault = faults.next()
         if fault == .failBefore { return Self.problem(500, "fault_injected") }
-        let response = await decide(request, own)
+        let response = await handle(request, own)
         switch fault {
         case .none, .failBefore: break
         case .failAfter: return Self.problem(500, "fault_injected")
@@ -130,6 +143,21 @@ struct CoreBankingStandIn: Sendable {
         case .die: kill(getpid(), SIGKILL)
         }
         return response
+    }
+
+    private func note(_ request: Request, _ own: OwnPort) async -> Response {
+        guard let json = believed(request, own) else { return Self.notBelieved }
+        guard let events = ReceivedEvents(batch: json),
+            request.headers.only("idempotency-key") == "\"\(events.id)\""
+        else { return Self.problem(422, "not_a_batch") }
+        do {
+            switch try await ledger.record(events) {
+            case .recorded: return .json(["status": "recorded"])
+            case .gap: return Self.problem(409, "events_missing")
+            }
+        } catch {
+            return Self.problem(503, "books_closed")
+        }
     }
 
     private func decide(_ request: Request, _ own: OwnPort) async -> Response {

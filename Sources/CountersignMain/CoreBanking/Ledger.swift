@@ -22,16 +22,26 @@ final class Ledger: @unchecked Sendable {
         case otherMessage
     }
 
+    /// What came of a batch of events.
+    enum EventsEntry: Sendable {
+        /// They are in the books, now or from before.
+        case recorded
+        /// Events between these and the last recorded one are missing.
+        case gap
+    }
+
     private let queue = DispatchQueue(label: "core-banking.ledger")
     private let journal: Journal
     private var keys: [ID<Credential>: CustomerKey] = [:]
     private var bookings: [ID<Action>: Booking] = [:]
     private var executedCount = 0
+    private var lastEvent = EventPlace.start
 
     /// Reads the journal.
     init(path: String) throws {
         var keys: [ID<Credential>: CustomerKey] = [:]
         var bookings: [ID<Action>: Booking] = [:]
+        var lastEvent = EventPlace.start
         journal = try Journal(path: path) { line in
             if let key = line["key"].flatMap(CustomerKey.init) {
                 return keys.updateValue(key, forKey: key.credentialID) == nil
@@ -39,8 +49,13 @@ final class Ledger: @unchecked Sendable {
             if let booking = line["booking"].flatMap(Booking.init) {
                 return bookings.updateValue(booking, forKey: booking.actionID) == nil
             }
-            return false
+            guard let events = line["events"].flatMap({ ReceivedEvents(list: $0) }),
+                events.first.number == lastEvent.number + 1
+            else { return false }
+            lastEvent = events.last
+            return true
         }
+        self.lastEvent = lastEvent
         self.keys = keys
         self.bookings = bookings
         executedCount = bookings.values.filter { $0.isExecuted }.count
@@ -109,6 +124,22 @@ final class Ledger: @unchecked Sendable {
             bookings[id] = booking
             if booking.isExecuted { executedCount += 1 }
             return .decided(booking)
+        }
+    }
+
+    /// Records those of these events that are not in the books yet, in their order.
+    ///
+    /// - Parameter events: As they came.
+    /// - Returns: What stands.
+    /// - Throws: When it could not be written; then nothing was recorded.
+    func record(_ events: ReceivedEvents) async throws -> EventsEntry {
+        try await onQueue { [self] in
+            guard events.first.number <= lastEvent.number + 1 else { return .gap }
+            let fresh = events.after(lastEvent)
+            guard !fresh.isEmpty else { return .recorded }
+            try journal.append(["events": .array(fresh)])
+            lastEvent = events.last
+            return .recorded
         }
     }
 

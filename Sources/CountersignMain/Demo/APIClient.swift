@@ -67,6 +67,13 @@ struct APIClient: Sendable {
         try await send(.get, path, fields: [], body: [])
     }
 
+    /// Ends or removes something.
+    ///
+    /// - Throws: ``CommandFailure`` when there is no answer.
+    func delete(_ path: String) async throws(CommandFailure) -> Answer {
+        try await send(.delete, path, fields: [], body: [])
+    }
+
     /// Sends a JSON body.
     ///
     /// - Throws: ``CommandFailure`` when there is no answer.

@@ -105,6 +105,7 @@ struct DemoHome: Sendable {
             # Core banking is reached without TLS here, which nothing but development allows.
             development = true
             core.url = http://127.0.0.1:\(corePort)/executions
+            events.url = http://127.0.0.1:\(corePort)/events
             core.signing_key = \(coreKey)
             core.signing_key_id = \(Self.coreKeyID)
             limits.drain_seconds = 2

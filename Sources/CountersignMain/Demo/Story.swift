@@ -55,6 +55,7 @@ struct Story: Sendable {
         try await approveForCustomerWithoutKey()
         try await changeContact()
         try await rejectAndCancel()
+        try await receiveEvents()
         try await listEvidence()
         try await verifyEvidence()
     }

@@ -65,8 +65,10 @@ struct FailpointActionStore<Base: ActionStore & ActionReader>: ActionStore, Acti
         try await base.actions(query)
     }
 
-    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding] {
-        try await base.payees(of: customer)
+    func payees(
+        of customer: CustomerID, segment: String
+    ) async throws(StoreFailure) -> [PayeeStanding] {
+        try await base.payees(of: customer, segment: segment)
     }
 }
 

@@ -14,6 +14,9 @@ struct Service: Sendable {
     private let metrics: Metrics
     private let housekeeping: Housekeeping
     private let worker: DeliveryWorker?
+    private let eventPush: EventPushWorker?
+    private let shadows: EvaluateShadows
+    private let decisionRetentionDays: Int
     private let drain: Duration
     private let durability: DurabilityDemand
     private let trust: AttestationTrust
@@ -50,6 +53,19 @@ struct Service: Sendable {
         }
         worker = try configuration.makeDeliveryWorker(
             queue: PostgresDeliveryQueue(database: database, sealer: sealer), metrics: metrics)
+        eventPush = try configuration.makeEventPushWorker(
+            queue: PostgresEventPush(database: database), metrics: metrics)
+        let verdicts = metrics.counters(
+            "countersign_shadow_verdicts_total",
+            help: "Verdicts of shadows, by what the decision came to and would have come to.",
+            labels: [
+                Metrics.Label("before", ["allowed", "held", "refused"]),
+                Metrics.Label("after", ["allowed", "held", "refused", "undecidable"]),
+            ])
+        shadows = EvaluateShadows(queue: PostgresShadowQueue(database: database)) { verdict in
+            verdicts.increment(verdict.before.word, verdict.word)
+        }
+        decisionRetentionDays = configuration.policy.decisionRetentionDays
         drain = .seconds(configuration.limits.drainSeconds)
         durability = configuration.development ? .development : .production
     }
@@ -91,8 +107,12 @@ struct Service: Sendable {
         Log.event(.serviceStarted, .count("port", Int(server.port)))
         await withTaskGroup { group in
             if let worker { group.addTask { await worker.run() } }
-            let keeper = Keeper(housekeeping: housekeeping)
+            if let eventPush { group.addTask { await eventPush.run() } }
+            let keeper = Keeper(
+                housekeeping: housekeeping, decisionRetentionDays: decisionRetentionDays)
             group.addTask { await keeper.run() }
+            let shadows = shadows
+            group.addTask { await evaluate(shadows) }
             let watch = TrustWatch(trust: trust)
             group.addTask { await watch.run() }
             group.addTask { await reloadCertificates(of: server, at: hangups) }
@@ -119,14 +139,27 @@ private func reloadCertificates(of server: HTTPServer, at hangups: AsyncStream<I
     }
 }
 
+/// Evaluates shadows, again and again, until the task is cancelled.
+private func evaluate(_ shadows: EvaluateShadows) async {
+    while !Task.isCancelled {
+        do throws(StoreFailure) {
+            if try await shadows() { continue }
+        } catch {
+            Log.event(.shadowsFailed)
+        }
+        await pause(.milliseconds(500))
+    }
+}
+
 /// Does what is due with time, again and again, until its task is cancelled.
 private struct Keeper: Sendable {
     let housekeeping: Housekeeping
+    let decisionRetentionDays: Int
 
     private static let interval = Duration.milliseconds(500)
     /// Rounds between two tidyings: about an hour.
     private static let tidyEvery = 7200
-    /// Rounds between two looks for nonces to forget: about ten seconds, so that a batch is enough.
+    /// Rounds between two looks for nonces and decisions to forget: about ten seconds, so that a batch is enough.
     private static let forgetEvery = 20
 
     func run() async {
@@ -134,7 +167,10 @@ private struct Keeper: Sendable {
         while !Task.isCancelled {
             do throws(StoreFailure) {
                 if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
-                if round % Self.forgetEvery == 0 { try await forgetDeviceRequests() }
+                if round % Self.forgetEvery == 0 {
+                    try await forgetDeviceRequests()
+                    try await forgetDecisions()
+                }
                 round += 1
                 _ = try await housekeeping.settleDueActions()
             } catch {
@@ -151,6 +187,11 @@ extension Keeper {
         while try await housekeeping.forgetDeviceRequests() >= Housekeeping.forgettingMax,
             !Task.isCancelled
         {}
+    }
+
+    /// One batch a round: nobody waits for it, and a large first one should disturb nobody.
+    private func forgetDecisions() async throws(StoreFailure) {
+        _ = try await housekeeping.forgetDecisions(keptFor: decisionRetentionDays)
     }
 }
 

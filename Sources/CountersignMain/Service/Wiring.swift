@@ -105,7 +105,10 @@ extension Configuration {
             acts: Acts(
                 store: PostgresActStore(database: database, service: service), verifier: proofs,
                 asker: asker, isAtLeastAsStrict: { $0.isAtLeastAsStrict(as: $1) }),
-            policies: PostgresPolicyStore(database: database))
+            policies: PostgresPolicyStore(database: database),
+            shadows: Shadows(
+                store: PostgresShadowStore(database: database, service: service),
+                sha256: .openSSL, entropy: .openSSL))
     }
 
     /// Development goes without a voucher only where no identity system is there to give one: whoever
@@ -161,50 +164,6 @@ extension Configuration {
             host: listen.address, port: UInt16(clamping: listen.port), tls: secure, limits: limits,
             makeRequestID: { Hex.encode(EntropySource.openSSL(8)) })
     }
-
-    /// The worker that sends orders; `nil` when none are sent.
-    ///
-    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
-    func makeDeliveryWorker(
-        queue: any DeliveryQueue, metrics: Metrics
-    ) throws -> DeliveryWorker? {
-        guard deliveryMode == .push, let text = core.url else { return nil }
-        guard let keyFile = core.signingKey, let keyID = core.signingKeyID else {
-            throw ConfigurationError("core.url needs core.signing_key and core.signing_key_id")
-        }
-        let pem = try SecretFile(path: keyFile.text, setting: "core.signing_key").text()
-        let key: Ed25519PrivateKey
-        do throws(KeyError) {
-            key = try Ed25519PrivateKey(pem: pem)
-        } catch {
-            throw ConfigurationError(
-                "the file of the setting core.signing_key is no Ed25519 private key in PEM")
-        }
-        var certificate: HTTPClient.ClientCertificate?
-        if let chain = core.certificate, let key = core.key {
-            certificate = .init(certificateFile: chain.text, keyFile: key.text)
-        }
-        let client = try HTTPClient(
-            HTTPClient.Options(
-                connectTimeout: .seconds(2), totalTimeout: .seconds(10),
-                authoritiesFile: core.ca?.text, clientCertificate: certificate,
-                plainHTTP: .toLoopbackOnly, slots: delivery.slots))
-        guard let url = HTTPURL(text),
-            let signer = MessageSigner(key: key, keyID: keyID, entropy: .openSSL),
-            let link = CoreBankingLink(
-                url: url, signer: signer, retry: .standard, entropy: .openSSL,
-                transport: { request throws(TransportFailure) in try await client.send(request) })
-        else { throw ConfigurationError("core.url or core.signing_key_id cannot be used") }
-        let outcomes = DeliveryOutcomes(metrics)
-        return DeliveryWorker(
-            queue: failpoint.map {
-                FailpointDeliveryQueue(base: queue, failpoints: Failpoints($0))
-            } ?? queue,
-            options: .init(
-                slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
-            deliver: { await link.deliver($0) }, sleep: { await pause($0) },
-            report: { outcomes.note($0) })
-    }
 }
 
 extension WebAuthn.RelyingParty {
@@ -256,37 +215,5 @@ extension PaymentParty {
 extension ListedPasskey {
     fileprivate var descriptor: CredentialDescriptor {
         CredentialDescriptor(id: credentialID, transports: transports)
-    }
-}
-
-/// Counts what the delivery worker tells, and logs what a person should look at.
-private struct DeliveryOutcomes: Sendable {
-    private let settled: Counters
-    private let causes: Counters
-
-    init(_ metrics: Metrics) {
-        settled = metrics.counters(
-            "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
-            labels: [Metrics.Label("outcome", DeliveryWorker.Event.outcomes)])
-        causes = metrics.counters(
-            "countersign_deliveries_unsettled_total",
-            help: "Deliveries that settled nothing, by cause.",
-            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
-    }
-
-    func note(_ event: DeliveryWorker.Event) {
-        settled.increment(event.outcome)
-        switch event {
-        case .settled(.retry(_, let cause)): note(.deliveryRetried, cause)
-        case .settled(.unknown(_, let cause)): note(.deliveryUnknown, cause)
-        case .settled(.executed), .settled(.refused), .settled(.delivered), .leaseLost,
-            .queueFailed:
-            break
-        }
-    }
-
-    private func note(_ event: LogEvent, _ cause: UnsettledCause) {
-        causes.increment(cause.rawValue)
-        Log.event(event, .code("cause", checking: cause.rawValue))
     }
 }

@@ -46,6 +46,10 @@ import Countersign
         case .get:
             try set(CURLOPT_HTTPGET, 1)
             code = unsafe curl_easy_perform(handle)
+        case .delete:
+            try set(CURLOPT_HTTPGET, 1)
+            try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+            code = unsafe curl_easy_perform(handle)
         case .post:
             try set(CURLOPT_POST, 1)
             try set(CURLOPT_POSTFIELDSIZE, request.body.count)

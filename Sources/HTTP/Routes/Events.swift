@@ -14,10 +14,7 @@ extension APIRoutes {
                         "The parameter after is beyond the last event."
                     ).response
                 }
-                return .json([
-                    "events": .array(found.map(\.json)),
-                    "next_cursor": .string((found.last?.place ?? after).text),
-                ])
+                return .json(EventPage(found, after: after).json)
             })
     }
 }
@@ -39,22 +36,5 @@ private struct EventsPage: Sendable {
                 "The parameter after must be a next_cursor of an earlier answer.")
         }
         after = place
-    }
-}
-
-extension PlacedEvent {
-    fileprivate var json: JSON {
-        [
-            "cursor": .string(place.text),
-            "id": .string(id.text),
-            "kind": .string(kind),
-            "at": .string(at.text),
-            "customer_id": .optional(customerID?.text),
-            "action_id": .optional(actionID?.text),
-            "credential_id": .optional(credentialID?.text),
-            "credential_label": .optional(credentialLabel),
-            "payee_id": .optional(payeeID?.text),
-            "details": document,
-        ]
     }
 }

@@ -53,6 +53,13 @@ struct QueryReader {
         }
     }
 
+    /// The customer's segment, of the form of `risk.segment`; the default one when it is not there.
+    func segment() throws(Problem) -> String {
+        try value("segment", "a word of 1 to \(Risk.wordLengthMax) a-z, 0-9, _") { text in
+            Risk.isWord(text) ? text : nil
+        } ?? PolicyRules.defaultSegment
+    }
+
     /// How many things to show on one page, 1 to 100; 50 when the caller does not say.
     func limit() throws(Problem) -> Int {
         try value("limit", "a number from 1 to \(Page.limitMax)") { text in

@@ -29,10 +29,12 @@ extension APIRoutes {
     var listPayees: Route {
         gate.route(
             .get, "/v1/customers/{customer_id}/payees", for: .backend,
-            reading: { request throws(Problem) in try request.refuseQuery() },
+            reading: { request throws(Problem) in
+                try QueryReader(request, allowing: ["segment"]).segment()
+            },
             answer: { call async throws(StoreFailure) in
                 guard let customer = call.customerID() else { return Problem.notFound.response }
-                let payees = try await actions.payees(of: customer)
+                let payees = try await actions.payees(of: customer, segment: call.input)
                 return .json(["payees": .array(payees.map(\.json))])
             })
     }

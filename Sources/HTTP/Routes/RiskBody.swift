@@ -12,12 +12,14 @@ extension ObjectReader {
     }
 }
 
-private enum Risk {
-    static let bytesMax = 4 << 10
-    static let signalsMax = 32
-    static let signalLengthMax = 64
+/// The form of what the bank says about the risk.
+enum Risk {
+    private static let bytesMax = 4 << 10
+    private static let signalsMax = 32
+    /// Of a segment and of a signal.
+    static let wordLengthMax = 64
 
-    static func check(_ risk: JSON) throws(InvalidValue) {
+    fileprivate static func check(_ risk: JSON) throws(InvalidValue) {
         guard risk.encoded.count <= bytesMax else {
             throw InvalidValue("risk_too_large", "At most \(bytesMax) bytes are kept.")
         }
@@ -28,7 +30,7 @@ private enum Risk {
         guard isWord(risk["segment"] ?? .string(PolicyRules.defaultSegment)) else {
             throw InvalidValue(
                 "risk_segment",
-                "The segment is a word of 1 to \(signalLengthMax) a-z, 0-9, _.")
+                "The segment is a word of 1 to \(wordLengthMax) a-z, 0-9, _.")
         }
         guard isNameCheck(risk["name_check"] ?? .null) else {
             throw InvalidValue(
@@ -38,7 +40,7 @@ private enum Risk {
         guard signalsAreWords(risk["signals"] ?? .null) else {
             throw InvalidValue(
                 "risk_signals",
-                "The signals are at most \(signalsMax) words of 1 to \(signalLengthMax) a-z, 0-9, _."
+                "The signals are at most \(signalsMax) words of 1 to \(wordLengthMax) a-z, 0-9, _."
             )
         }
     }
@@ -65,13 +67,15 @@ private enum Risk {
         }
     }
 
-    private static func isWord(_ signal: JSON) -> Bool {
-        guard let units = signal.text?.utf8, (1...signalLengthMax).contains(units.count) else {
-            return false
-        }
-        return units.allSatisfy { unit in
-            (0x61...0x7A).contains(unit) || (0x30...0x39).contains(unit)
-                || unit == UInt8(ascii: "_")
-        }
+    private static func isWord(_ json: JSON) -> Bool { json.text.map(isWord) ?? false }
+
+    /// Whether a text can be a segment or a signal.
+    static func isWord(_ text: String) -> Bool {
+        let units = text.utf8
+        return (1...wordLengthMax).contains(units.count)
+            && units.allSatisfy { unit in
+                (0x61...0x7A).contains(unit) || (0x30...0x39).contains(unit)
+                    || unit == UInt8(ascii: "_")
+            }
     }
 }

@@ -25,14 +25,10 @@ private struct SimulationRequest: Sendable {
 
     init(_ request: Request) throws(Problem) {
         let (draft, period) = try request.body { reader throws(BodyRefusal) in
-            let document = try reader.optionalDocument("document")
+            let document = try reader.policyDocument("document")
             let from = try reader.instant("from")
             let to = try reader.instant("to")
-            guard let document else {
-                reader.refuse("document", InvalidValue("required", "A policy document is needed."))
-                return nil as (JSON, Range<Instant>)?
-            }
-            guard let from, let to else { return nil }
+            guard let document, let from, let to else { return nil as (JSON, Range<Instant>)? }
             guard from < to else {
                 reader.refuse("to", InvalidValue("period_empty", "The end is after the start."))
                 return nil
@@ -45,17 +41,5 @@ private struct SimulationRequest: Sendable {
             throw Problem(error, in: "/document")
         }
         self.period = period
-    }
-}
-
-extension ObjectReader {
-    fileprivate mutating func instant(_ name: String) throws(BodyRefusal) -> Instant? {
-        try value(name) { text throws(InvalidValue) in
-            guard let instant = Instant(text: text) else {
-                throw InvalidValue(
-                    "instant_format", "A time is written like 2026-11-30T12:00:00.000Z.")
-            }
-            return instant
-        }
     }
 }

@@ -51,7 +51,10 @@ final class Bank: Sendable {
     /// The file of the officers' keys, if the bank has one.
     var officerKeys: String { folder.appending(path: "officers").path }
 
-    init(faults: [Faults.Fault] = [], hasOfficerKeys: Bool = false) throws {
+    init(
+        faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = [],
+        hasOfficerKeys: Bool = false
+    ) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "countersign-bank-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -61,7 +64,7 @@ final class Bank: Sendable {
         server = try Self.standIn(
             journal: folder.appending(path: "journal").path, serviceKey: serviceKey,
             officerKeys: hasOfficerKeys ? folder.appending(path: "officers").path : nil,
-            faults: faults
+            faults: faults, eventFaults: eventFaults
         ).start()
         client = try Self.client(timeout: .seconds(60))
         url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/executions"))
@@ -84,13 +87,14 @@ final class Bank: Sendable {
 
     static func standIn(
         journal: String, serviceKey: Ed25519PrivateKey, officerKeys: String? = nil,
-        faults: [Faults.Fault] = []
+        faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = []
     ) throws -> CoreBankingStandIn {
         try CoreBankingStandIn(
             .init(
                 host: "127.0.0.1", port: 0, journal: journal,
                 serviceKeys: ["service-1": serviceKey.publicKey], audience: audience,
-                officerKeys: officerKeys, faults: Faults(faults)),
+                officerKeys: officerKeys, faults: Faults(faults),
+                eventFaults: Faults(eventFaults)),
             now: { Fixture.now })
     }
 

@@ -231,7 +231,7 @@ actor CoreBankingProcess {
     private let arguments: [String]
     private let folder: String
     private let started: StartedProcesses
-    private var port: UInt16 = 0
+    private(set) var port: UInt16 = 0
     private(set) var process: ServiceProcess?
     private var starts = 0
 
@@ -241,12 +241,15 @@ actor CoreBankingProcess {
         self.started = started
     }
 
-    @discardableResult func start(faults: String = "") async throws -> UInt16 {
+    @discardableResult func start(
+        faults: String = "", eventFaults: String = ""
+    ) async throws -> UInt16 {
         starts += 1
         let process = try ServiceProcess(
             "core-\(starts)",
             arguments + ["--listen-port", String(port)]
-                + (faults.isEmpty ? [] : ["--faults", faults]), in: folder)
+                + (faults.isEmpty ? [] : ["--faults", faults])
+                + (eventFaults.isEmpty ? [] : ["--event-faults", eventFaults]), in: folder)
         self.process = process
         await started.add(process)
         port = try await process.listening()

@@ -28,6 +28,7 @@ struct FakeActions: ActionService {
     let reasons = Recorder<String>()
     let queries = Recorder<ActionQuery>()
     let customers = Recorder<CustomerID>()
+    let segments = Recorder<String>()
 
     private func fail() throws(StoreFailure) {
         if let failure { throw failure }
@@ -69,8 +70,11 @@ struct FakeActions: ActionService {
         return Array(found.prefix(query.limit))
     }
 
-    func payees(of customer: CustomerID) async throws(StoreFailure) -> [PayeeStanding] {
+    func payees(
+        of customer: CustomerID, segment: String
+    ) async throws(StoreFailure) -> [PayeeStanding] {
         customers.record(customer)
+        segments.record(segment)
         try fail()
         return payees
     }

@@ -54,6 +54,7 @@ struct FakeAPI: Sendable {
     var events = FakeEvents()
     var executions = FakeExecutions()
     var people = FakePeople()
+    var shadows = FakeShadows()
     var directory = FakeDirectory()
     var clock = ManualClock()
     var metricsAccess = API.MetricsAccess.anybody
@@ -71,7 +72,7 @@ struct FakeAPI: Sendable {
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
             deviceRequests: deviceRequests,
-            people: .init(keys: people, acts: people, policies: people),
+            people: .init(keys: people, acts: people, policies: people, shadows: shadows),
             policyHistory: policyHistory, clients: directory, customers: customers,
             events: events, executions: executions)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)

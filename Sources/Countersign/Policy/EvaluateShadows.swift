@@ -1,0 +1,144 @@
+/// A shadow that has decisions to decide, or will have some.
+package struct EvaluatedShadow: Sendable {
+    package let id: ID<Shadow>
+    /// Its rules; `nil` for a document that this program does not take any more, or that somebody changed.
+    package let policy: Policy?
+
+    package init(id: ID<Shadow>, policy: Policy?) {
+        self.id = id
+        self.policy = policy
+    }
+}
+
+/// A decision that a shadow has not decided yet.
+package struct ShadowedDecision: Sendable {
+    package let evidence: ID<Evidence>
+    /// What it came to.
+    package let before: SimulatedOutcome
+    /// What it was about and looked at; `nil` when one of both cannot be read any more.
+    package let inputs: (content: ActionContent, state: RecordedState)?
+
+    package init(
+        evidence: ID<Evidence>, before: SimulatedOutcome,
+        inputs: (content: ActionContent, state: RecordedState)?
+    ) {
+        self.evidence = evidence
+        self.before = before
+        self.inputs = inputs
+    }
+}
+
+/// What a decision would have come to under a shadow.
+package struct ShadowVerdict: Sendable {
+    package let evidence: ID<Evidence>
+    /// `nil` when the action cannot be read.
+    package let kind: ActionKind?
+    package let band: PolicyComparison.Band?
+    package let before: SimulatedOutcome
+    /// `nil` when it cannot be decided again.
+    package let after: SimulatedOutcome?
+
+    /// Decides.
+    ///
+    /// - Parameters:
+    ///   - decision: What was recorded.
+    ///   - policy: The draft; `nil` when it cannot be read.
+    package init(_ decision: ShadowedDecision, under policy: Policy?) {
+        evidence = decision.evidence
+        before = decision.before
+        kind = decision.inputs?.content.kind
+        band = decision.inputs.flatMap { PolicyComparison.Band($0.content) }
+        guard let policy, let (content, state) = decision.inputs else {
+            after = nil
+            return
+        }
+        after = SimulatedOutcome(policy.decide(content, state))
+    }
+
+    /// The word of ``after`` in the database and in metrics.
+    package var word: String { after?.word ?? "undecidable" }
+}
+
+/// Where the decisions come from that shadows have to decide, and where their verdicts go.
+package protocol ShadowQueue: Sendable {
+    /// The shadows that are not complete.
+    func incomplete() async throws(StoreFailure) -> [EvaluatedShadow]
+
+    /// Committed decisions without a verdict of this shadow, oldest first.
+    func undecided(
+        by shadow: ID<Shadow>, limit: Int
+    ) async throws(StoreFailure) -> [ShadowedDecision]
+
+    /// Keeps verdicts; of several about one decision the first one.
+    ///
+    /// - Returns: The decisions of which they were new.
+    /// - Throws: ``StoreFailure``.
+    func record(
+        _ verdicts: [ShadowVerdict], of shadow: ID<Shadow>
+    ) async throws(StoreFailure) -> Set<ID<Evidence>>
+
+    /// Tells the database that nothing undecided was found, so that it may move
+    /// ``PolicyShadow/doneUntil``.
+    func advance(_ shadow: ID<Shadow>) async throws(StoreFailure)
+}
+
+/// Decides under each shadow what was decided under the policy in force.
+///
+/// Any number of instances may do it at once: a verdict is a pure function of recorded inputs, and the
+/// database keeps one of each.
+package struct EvaluateShadows: Sendable {
+    private let queue: any ShadowQueue
+    private let report: @Sendable (ShadowVerdict) -> Void
+
+    /// Decisions of one transaction.
+    package static let batchMax = 500
+    /// Batches of one shadow before the next one has its turn.
+    private static let batchesMax = 20
+
+    /// - Parameters:
+    ///   - queue: Where decisions come from.
+    ///   - report: Told each verdict that was recorded; must return at once.
+    package init(
+        queue: any ShadowQueue, report: @escaping @Sendable (ShadowVerdict) -> Void
+    ) {
+        self.queue = queue
+        self.report = report
+    }
+
+    /// One round over all shadows.
+    ///
+    /// - Returns: Whether there may be more to do at once.
+    /// - Throws: ``StoreFailure``, after every shadow had its turn; the next round tries again.
+    package func callAsFunction() async throws(StoreFailure) -> Bool {
+        var hasMore = false
+        var failure: StoreFailure?
+        for shadow in try await queue.incomplete() {
+            do throws(StoreFailure) {
+                if try await evaluate(shadow) { hasMore = true }
+            } catch {
+                // What is wrong with one stops none of the others.
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return hasMore
+    }
+
+    private func evaluate(_ shadow: EvaluatedShadow) async throws(StoreFailure) -> Bool {
+        for _ in 0..<Self.batchesMax {
+            let decisions = try await queue.undecided(by: shadow.id, limit: Self.batchMax)
+            if !decisions.isEmpty {
+                let verdicts = decisions.map { ShadowVerdict($0, under: shadow.policy) }
+                let recorded = try await queue.record(verdicts, of: shadow.id)
+                for verdict in verdicts where recorded.contains(verdict.evidence) {
+                    report(verdict)
+                }
+            }
+            if decisions.count < Self.batchMax {
+                try await queue.advance(shadow.id)
+                return false
+            }
+        }
+        return true
+    }
+}

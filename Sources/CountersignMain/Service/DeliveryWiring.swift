@@ -1,0 +1,159 @@
+import Countersign
+import Crypto
+import Delivery
+import HTTP
+
+extension Configuration {
+    /// The worker that sends orders; `nil` when none are sent.
+    ///
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
+    func makeDeliveryWorker(
+        queue: any DeliveryQueue, metrics: Metrics
+    ) throws -> DeliveryWorker? {
+        guard deliveryMode == .push, let text = core.url else { return nil }
+        let signer = try makeSigner("core.url")
+        let client = try makeClient(slots: delivery.slots)
+        guard let url = HTTPURL(text),
+            let link = CoreBankingLink(
+                url: url, signer: signer, retry: .standard, entropy: .openSSL,
+                transport: { request throws(TransportFailure) in try await client.send(request) })
+        else { throw ConfigurationError("core.url cannot be used") }
+        let outcomes = DeliveryOutcomes(metrics)
+        return DeliveryWorker(
+            queue: failpoint.map {
+                FailpointDeliveryQueue(base: queue, failpoints: Failpoints($0))
+            } ?? queue,
+            options: .init(
+                slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
+            deliver: { await link.deliver($0) }, sleep: { await pause($0) },
+            report: { outcomes.note($0) })
+    }
+
+    /// The worker that sends the feed of events; `nil` when it is not sent.
+    ///
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
+    func makeEventPushWorker(
+        queue: any EventPushQueue, metrics: Metrics
+    ) throws -> EventPushWorker? {
+        guard let text = events.url else { return nil }
+        guard let url = HTTPURL(text) else {
+            throw ConfigurationError("events.url cannot be used")
+        }
+        let client = try makeClient(slots: 1)
+        let link = EventPushLink(
+            url: url, signer: try makeSigner("events.url"), retry: .standard, entropy: .openSSL,
+            transport: { request throws(TransportFailure) in try await client.send(request) })
+        let outcomes = EventPushOutcomes(metrics)
+        return EventPushWorker(
+            queue: queue,
+            options: .init(lease: Seconds(30), pollInterval: .milliseconds(250)),
+            deliver: { await link.deliver($0) }, sleep: { await pause($0) },
+            report: { outcomes.note($0) })
+    }
+
+    /// What signs all that is sent.
+    ///
+    /// - Parameter setting: What needs it, for the error.
+    /// - Returns: The signer.
+    /// - Throws: ``ConfigurationError`` when there is no key or none that can be used.
+    private func makeSigner(_ setting: String) throws -> MessageSigner {
+        guard let keyFile = core.signingKey, let keyID = core.signingKeyID else {
+            throw ConfigurationError(
+                "\(setting) needs core.signing_key and core.signing_key_id")
+        }
+        let pem = try SecretFile(path: keyFile.text, setting: "core.signing_key").text()
+        let key: Ed25519PrivateKey
+        do throws(KeyError) {
+            key = try Ed25519PrivateKey(pem: pem)
+        } catch {
+            throw ConfigurationError(
+                "the file of the setting core.signing_key is no Ed25519 private key in PEM")
+        }
+        guard let signer = MessageSigner(key: key, keyID: keyID, entropy: .openSSL) else {
+            throw ConfigurationError("core.signing_key_id cannot be used")
+        }
+        return signer
+    }
+
+    /// Speaks to core banking and to the receiver of events: both are the bank's own.
+    private func makeClient(slots: Int) throws -> HTTPClient {
+        var certificate: HTTPClient.ClientCertificate?
+        if let chain = core.certificate, let key = core.key {
+            certificate = .init(certificateFile: chain.text, keyFile: key.text)
+        }
+        return try HTTPClient(
+            HTTPClient.Options(
+                connectTimeout: .seconds(2), totalTimeout: .seconds(10),
+                authoritiesFile: core.ca?.text, clientCertificate: certificate,
+                plainHTTP: .toLoopbackOnly, slots: slots))
+    }
+}
+
+/// Counts what the delivery worker tells, and logs what a person should look at.
+private struct DeliveryOutcomes: Sendable {
+    private let settled: Counters
+    private let causes: Counters
+
+    init(_ metrics: Metrics) {
+        settled = metrics.counters(
+            "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
+            labels: [Metrics.Label("outcome", DeliveryWorker.Event.outcomes)])
+        causes = metrics.counters(
+            "countersign_deliveries_unsettled_total",
+            help: "Deliveries that settled nothing, by cause.",
+            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+    }
+
+    func note(_ event: DeliveryWorker.Event) {
+        settled.increment(event.outcome)
+        switch event {
+        case .settled(.retry(_, let cause)): note(.deliveryRetried, cause)
+        case .settled(.unknown(_, let cause)): note(.deliveryUnknown, cause)
+        case .settled(.executed), .settled(.refused), .settled(.delivered), .leaseLost,
+            .queueFailed:
+            break
+        }
+    }
+
+    private func note(_ event: LogEvent, _ cause: UnsettledCause) {
+        causes.increment(cause.rawValue)
+        Log.event(event, .code("cause", checking: cause.rawValue))
+    }
+}
+
+/// Counts what the worker of events tells, keeps how far it is, and logs what a person should look at.
+private struct EventPushOutcomes: Sendable {
+    private let settled: Counters
+    private let causes: Counters
+    /// How far the feed was sent at the last look.
+    private let standing = Locked((waiting: 0, lag: 0))
+
+    init(_ metrics: Metrics) {
+        settled = metrics.counters(
+            "countersign_event_pushes_total", help: "Batches of events sent, by outcome.",
+            labels: [Metrics.Label("outcome", EventPushWorker.Event.outcomes)])
+        causes = metrics.counters(
+            "countersign_event_pushes_unsettled_total",
+            help: "Batches of events that did not arrive, by cause.",
+            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+        let standing = standing
+        metrics.gauge(
+            "countersign_events_waiting", help: "Events that have not arrived at the receiver."
+        ) { standing.withLock { $0.waiting } }
+        metrics.gauge(
+            "countersign_event_push_lag_seconds", help: "Age of the first of those events."
+        ) { standing.withLock { $0.lag } }
+    }
+
+    func note(_ event: EventPushWorker.Event) {
+        if let outcome = event.outcome { settled.increment(outcome) }
+        switch event {
+        case .standing(let waiting, let lag):
+            standing.withLock { $0 = (waiting, Int(lag.count)) }
+        case .settled(.retry(_, let cause)):
+            causes.increment(cause.rawValue)
+            Log.event(.eventsRetried, .code("cause", checking: cause.rawValue))
+        case .settled(.arrived), .leaseLost, .queueFailed: break
+        }
+    }
+}
