@@ -26,9 +26,9 @@ import Testing
             let change = try await world.create(customer, try Fixtures.contactChange())
             _ = try await world.approve(change, phone)
             let told = try await read(world).filter { $0.kind == "hold.placed" }
-            let rules = told.map { $0.details["rule"]?.text }
+            let rules = told.map { $0.document["rule"]?.text }
             #expect(rules.contains("contact_change_hold"))
-            #expect(told.first { $0.details["rule"] == "contact_change_hold" }?.actionID == nil)
+            #expect(told.first { $0.document["rule"] == "contact_change_hold" }?.actionID == nil)
         }
     }
 
