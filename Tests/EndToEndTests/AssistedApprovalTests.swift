@@ -20,15 +20,8 @@ import WebAuthn
         async throws
     {
         try await withBank { bank in
-            try await bank.sql(
-                """
-                INSERT INTO countersign.policy (version, time_zone, active_from, document)
-                SELECT version + 1, time_zone, clock_timestamp(), convert_to(jsonb_set(
-                           convert_from(document, 'UTF8')::jsonb, '{assisted}',
-                           '{"hold_s": 86400, "max": {"EUR": "200.00"}}')::text, 'UTF8')
-                  FROM countersign.policy ORDER BY version DESC LIMIT 1
-                """)
             let instance = try await bank.serve()
+            try await publish(at: instance)
             try await bank.importPayee(of: "c-2")
             let anna = try await BankPerson.join("anna", instance, as: .officer)
             let bert = try await BankPerson.join("bert", instance, as: .officer)
@@ -70,6 +63,27 @@ import WebAuthn
             let (ending, text) = try await bank.run(
                 ["evidence", "verify"], as: "countersign_auditor")
             #expect(ending == .exited(0), "\(text)")
+        }
+    }
+
+    /// Two people of the risk team let officers approve.
+    private func publish(at instance: ServiceInstance) async throws {
+        let rita = try await BankPerson.join("rita", instance)
+        let rolf = try await BankPerson.join("rolf", instance)
+        let active = try await rita.api.get("/v1/policies/active")
+        guard let document = active.json["policy"]?["document"] else {
+            throw Unexpected("the policy was answered \(active.status)")
+        }
+        let policy = document.setting(
+            "assisted", to: ["hold_s": .integer(86_400), "max": ["EUR": "200.00"]])
+        let asked = try await rita.api.post(
+            "/v1/acts", ["kind": "policy.publish", "document": ["policy": policy]])
+        let act = try #require(asked.text("act", "id"))
+        _ = try await rita.sign(asked)
+        let question = try await rolf.api.post("/v1/acts/\(act)/challenge", [:])
+        #expect(try await rolf.sign(question).text("act", "state") == "done")
+        try await until("version 2 is in force") {
+            try await rolf.api.get("/v1/policies/active").json["policy"]?["version"] == .integer(2)
         }
     }
 

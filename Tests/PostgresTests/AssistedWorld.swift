@@ -93,7 +93,7 @@ struct AssistedWorld: Sendable {
         """
     }
 
-    /// Lets all approvals be two days older, and the time of their holds be over: only a superuser without
+    /// Lets all that has happened be two days older, and the time of their holds be over: only a superuser without
     /// triggers can do that.
     func letTimePass() async throws {
         try await bank.test.run { connection throws(PostgresError) in
@@ -102,6 +102,8 @@ struct AssistedWorld: Sendable {
                     ALTER TABLE countersign.decision DISABLE TRIGGER ALL;
                     UPDATE countersign.decision SET decided_at = decided_at - interval '2 days';
                     ALTER TABLE countersign.decision ENABLE TRIGGER ALL;
+                    UPDATE countersign.person_key SET revoked_at = revoked_at - interval '2 days';
+                    UPDATE countersign.client SET removed_at = removed_at - interval '2 days'
                     """)
         }
         try await bank.endHolds()
