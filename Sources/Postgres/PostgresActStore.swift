@@ -105,7 +105,7 @@ package struct PostgresActStore: ActStore {
         switch signature.effect {
         case .endHold(let ending): return try await end(ending, signature, context)
         case .approve(let ruling): return try await approve(ruling, signature, context)
-        case .none, .publish, .admit: break
+        case .none, .publish, .admit, .allowImport: break
         }
         let evidence = try await service.seal(
             PersonEvidence.signed(signature, on: context, sha256: .openSSL))
