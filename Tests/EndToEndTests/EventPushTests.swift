@@ -74,10 +74,13 @@ import Testing
             }
             // The same events, in the same words, in the same order, each once.
             #expect(try bank.receivedEvents() == (try await feed(second)))
-            let metrics = String(
-                decoding: try await second.auditor().get("/metrics").body, as: UTF8.self)
-            #expect(metrics.contains("countersign_events_waiting 0\n"))
-            #expect(metrics.contains("countersign_event_push_lag_seconds 0\n"))
+            let auditor = try second.auditor()
+            try await until("the metrics say that none waits") {
+                let metrics = String(
+                    decoding: try await auditor.get("/metrics").body, as: UTF8.self)
+                return metrics.contains("countersign_events_waiting 0\n")
+                    && metrics.contains("countersign_event_push_lag_seconds 0\n")
+            }
             #expect(!second.process.text.contains("c-1"))
         }
     }

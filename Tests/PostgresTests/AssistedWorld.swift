@@ -15,7 +15,7 @@ struct AssistedWorld: Sendable {
 
     static let reason = "the phone was stolen, and the rent is due"
 
-    /// - Parameter rule: The policy's member `assisted`, as JSON; `nil` for a policy without it.
+    /// Gives `body` such a bank; `rule` is the policy's member `assisted` as JSON, `nil` for none.
     static func with<Result>(
         rule: String? = #"{"hold_s": 86400, "max": {"EUR": "200.00"}}"#,
         _ body: (AssistedWorld) async throws -> Result
