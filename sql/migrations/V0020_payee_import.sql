@@ -99,6 +99,9 @@ BEGIN
         END IF;
         IF is_import_signed(p_act, digest) IS NOT TRUE THEN RETURN 'not_signed'; END IF;
     END IF;
+    -- A payee whose confirmation has lapsed is as good as removed, as for confirm_payee in V0017.
+    UPDATE payee SET status = 'removed' WHERE subject_id = p_subject AND account = p_account
+       AND status = 'active' AND confirmation_has_lapsed(action_id, clock_timestamp());
     INSERT INTO payee AS p (id, subject_id, account, name, alias, confirmed_at, usable_at, new_until,
            first_executed_at)
     VALUES (p_payee, p_subject, p_account, p_name, p_alias, p_at, p_at, p_at, p_at)

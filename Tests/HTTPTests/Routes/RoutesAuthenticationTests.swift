@@ -75,6 +75,33 @@ import Testing
         }
     }
 
+    @Test func `who are officers see actions that are pending or held, and no others`() async throws
+    {
+        let hold = Hold(
+            until: Fixture.now + Seconds(60), rule: .assistedHold, end: Hold.End.release)
+        for (authorization, execution, isShown) in [
+            (Authorization.pending, Execution.none, true), (.approved, .held, true),
+            (.approved, .ready, false), (.approved, .executed, false), (.rejected, .none, false),
+        ] {
+            var fakes = FakeAPI()
+            fakes.actions.found = [
+                Fixture.action.with(
+                    authorization: authorization, execution: execution,
+                    hold: execution == .held ? hold : nil)
+            ]
+            try await fakes.serve { api in
+                for role in AuthenticatedClient.Role.allCases {
+                    let answer = try await api.get(Self.path, as: role)
+                    switch role {
+                    case .backend: #expect(answer.status == 200)
+                    case .officer: #expect(answer.status == (isShown ? 200 : 404))
+                    default: #expect(answer.slug == "forbidden")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `of another role are forbidden, on every route`() async throws {
         try await FakeAPI().serve { api async throws in
             let customer = "/v1/customers/c-1001"
@@ -85,7 +112,6 @@ import Testing
                     try await api.post("\(Self.path)/approve", Body.passkeyProof, as: role),
                     try await api.post("\(Self.path)/reject", Body.reason, as: role),
                     try await api.post("\(Self.path)/cancel", Body.reason, as: role),
-                    try await api.get(Self.path, as: role),
                     try await api.get("/v1/actions?customer_id=c-1001", as: role),
                     try await api.get("\(customer)/payees", as: role),
                     try await api.get("\(customer)/credentials", as: role),
