@@ -73,7 +73,9 @@ import Testing
                 Fixtures.transfer("1.00", payee: Self.friend), customer)
             #expect(outcome.refusal == .policy(.payeeUnknown))
             // The customer's old payee is.
-            #expect(try await world.bank.payees(of: customer.id).count == 1)
+            #expect(
+                try await world.bank.payees(of: customer.id, segment: PolicyRules.defaultSegment)
+                    .count == 1)
         }
     }
 
