@@ -159,24 +159,40 @@ private struct Keeper: Sendable {
     private static let interval = Duration.milliseconds(500)
     /// Rounds between two tidyings: about an hour.
     private static let tidyEvery = 7200
-    /// Rounds between two looks for nonces and decisions to forget: about ten seconds, so that a batch is enough.
+    /// Rounds between two looks for nonces and decisions to forget: about ten seconds.
     private static let forgetEvery = 20
 
     func run() async {
         var round = 0
+        var tidied: Int?
         while !Task.isCancelled {
-            do throws(StoreFailure) {
-                if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
-                if round % Self.forgetEvery == 0 {
-                    try await forgetDeviceRequests()
-                    try await forgetDecisions()
-                }
-                round += 1
+            // Customers wait for the first; nobody waits for what is forgotten.
+            await attempt { () async throws(StoreFailure) in
                 _ = try await housekeeping.settleDueActions()
-            } catch {
-                Log.event(.sweepFailed)
             }
+            if tidied.map({ round - $0 >= Self.tidyEvery }) ?? true,
+                await attempt(housekeeping.tidy)
+            {
+                tidied = round
+            }
+            if round % Self.forgetEvery == 0 {
+                await attempt(forgetDeviceRequests)
+                await attempt(forgetDecisions)
+            }
+            round += 1
             await pause(Self.interval)
+        }
+    }
+
+    /// Does one step, and tells whether it was done; one that fails keeps no other from its turn.
+    @discardableResult
+    private func attempt(_ step: () async throws(StoreFailure) -> Void) async -> Bool {
+        do throws(StoreFailure) {
+            try await step()
+            return true
+        } catch {
+            Log.event(.sweepFailed)
+            return false
         }
     }
 }
