@@ -3,10 +3,12 @@ import Crypto
 
 /// Which records hold the signature of a person, and of which part in an act.
 enum ActCheck {
-    static func stage(of kind: String) -> ActStage? {
+    static func stage(of kind: String, _ body: JSON) -> ActStage? {
         switch EvidenceKind(rawValue: kind) {
         case .policyProposed, .actProposed: .propose
         case .policyApproved, .actApproved: .approve
+        // The last signature; nobody has signed what was refused when it was proposed.
+        case .actRefused: body["signed"] == .bool(true) ? .approve : nil
         default: nil
         }
     }
@@ -43,14 +45,14 @@ extension EvidenceVerifier {
 }
 
 extension EvidenceVerifier {
-    /// Checks that an approval by officers holds the document that it says they signed, and that it is about
-    /// this action. That they signed it, an audit finds in the evidence of the act.
+    /// Checks that an approval by officers, or one that they were refused, holds the document that it says
+    /// they signed, and that it is about this action. That they signed it, an audit finds in the evidence of
+    /// the act.
     ///
     /// - Throws: ``EvidenceFault``.
     func verifyAssisted(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
-        guard leaf.kind == EvidenceKind.actionApproved.rawValue, body["act_id"]?.text != nil else {
-            throw .unsigned
-        }
+        let kinds = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
+        guard kinds.contains(leaf.kind), body["act_id"]?.text != nil else { throw .unsigned }
         guard let document = body.bytes("document"),
             sha256(document).hex == body["document_digest"]?.text
         else { throw .document }
@@ -77,6 +79,8 @@ struct ActAudit {
     private var signers: [String: [String: String]] = [:]
     /// What each act is and says, as it was signed: its kind and the digest of its document.
     private var signed: [String: Set<String>] = [:]
+    /// Whose last signature of each act was refused.
+    private var refused: [String: Set<String>] = [:]
     /// The digests of the rows that may be imported under each act.
     private var rows: [String: Set<String>] = [:]
     /// Whose keys have counted, by role; since its founding was opened again, when it was.
@@ -130,6 +134,8 @@ struct ActAudit {
             let meaning = Self.meaning(kind, body["document_digest"]?.text ?? "")
             guard signed[body["act_id"]?.text ?? ""] == [meaning] else { throw .document }
             try demandPeople(behind: body, kind)
+        case .actRefused: try noteRefused(body)
+        case .actionRefused: try demandRefused(body)
         case .actionReleased, .actionCancelled:
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return }
@@ -171,6 +177,31 @@ struct ActAudit {
             throw .people
         }
         founders[role] = people
+    }
+
+    /// A signature of somebody whose key was active, which counts for nothing else than this.
+    private mutating func noteRefused(_ body: JSON) throws(EvidenceFault) {
+        guard body["signed"] == .bool(true) else { return }
+        guard let act = body["act_id"]?.text, let key = keys[body["key_id"]?.text ?? ""],
+            key.isActive, key.publicKey == body["public_key"]?.text,
+            key.person == body["person"]?.text
+        else { throw .notEnrolled }
+        guard let message = body.bytes("message").flatMap({ ActMessage(decoding: $0) }),
+            signed[act] == [Self.meaning(message.kind, message.documentDigest.hex)]
+        else { throw .document }
+        refused[act, default: []].insert(key.person)
+    }
+
+    /// Officers who were refused an approval have signed this very document: the last of them in vain.
+    private func demandRefused(_ body: JSON) throws(EvidenceFault) {
+        guard body["approval"] == "assisted" else { return }
+        let act = body["act_id"]?.text ?? ""
+        let meaning = Self.meaning(.approveAction, body["document_digest"]?.text ?? "")
+        guard signed[act] == [meaning] else { throw .document }
+        let people = Set((signers[act] ?? [:]).filter { keys[$0.value]?.isActive == true }.keys)
+        guard let last = refused[act],
+            people.union(last).count >= ActKind.approveAction.signaturesNeeded
+        else { throw .people }
     }
 
     private func demandPeople(behind body: JSON, _ kind: ActKind) throws(EvidenceFault) {

@@ -56,5 +56,6 @@ extension Migration {
             "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
         Migration("V0023_contact_hold_event", PackageResources.V0023_contact_hold_event_sql),
         Migration("V0024_holds_once", PackageResources.V0024_holds_once_sql),
+        Migration("V0026_refused_acts", PackageResources.V0026_refused_acts_sql),
     ]
 }
