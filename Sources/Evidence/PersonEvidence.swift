@@ -222,13 +222,13 @@ extension PersonEvidence {
 
 extension PersonEvidence {
     /// A draft that is evaluated beside the policy in force, with its document byte for byte.
-    package static func started(_ shadow: PolicyShadow) -> EvidenceDraft {
+    package static func started(_ shadow: PolicyShadow, _ document: Bytes) -> EvidenceDraft {
         EvidenceDraft(
             .shadowStarted, outcome: "started",
             body: .object(
                 about(shadow, by: shadow.startedBy) + [
                     .init("until", .string(shadow.until.text)),
-                    .init("document", .string(Base64.encodeURL(shadow.document))),
+                    .init("document", .string(Base64.encodeURL(document))),
                 ]))
     }
 

@@ -94,18 +94,13 @@ package struct Housekeeping: Sendable {
         }
     }
 
-    /// Forgets decisions that dry runs look at, and verdicts of shadows, a batch at a time.
+    /// Forgets decisions that dry runs look at, a batch of them, and of shadows that ended as long
+    /// ago all verdicts, which are deleted a batch at a time.
     ///
     /// - Parameter days: How long they are kept; at least 30.
-    /// - Returns: How many; when it is a whole batch or more, there may be more.
     /// - Throws: ``StoreFailure``; the next round tries again.
-    package func forgetDecisions(keptFor days: Int) async throws(StoreFailure) -> Int {
-        try await database.run { connection throws(PostgresError) in
-            let rows = try connection.execute(
-                .forgetPolicyDecisions, [.int(days), .int(Self.forgettingMax)])
-            guard let row = try rows.single() else { throw .malformedColumn("forgotten") }
-            return try row["forgotten"]
-        }
+    package func forgetDecisions(keptFor days: Int) async throws(StoreFailure) {
+        try await database.query(.forgetPolicyDecisions, [.int(days), .int(Self.forgettingMax)])
     }
 
     /// Whether the partition two months ahead is there, as `/readyz` demands.
