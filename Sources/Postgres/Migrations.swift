@@ -55,5 +55,6 @@ extension Migration {
         Migration(
             "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
         Migration("V0023_contact_hold_event", PackageResources.V0023_contact_hold_event_sql),
+        Migration("V0025_audit", PackageResources.V0025_audit_sql),
     ]
 }
