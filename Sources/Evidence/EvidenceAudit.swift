@@ -1,4 +1,4 @@
-import Countersign
+package import Countersign
 
 /// Checks records one after another: that a key signed only after it was enrolled, and as what it was
 /// enrolled, that enough people were behind what takes several, and that each decision is what its policy
@@ -7,9 +7,17 @@ package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
     private var enrolled: [ID<Credential>: EnrolledKey] = [:]
     private var acts = ActAudit()
-    private var policies = PolicyAudit()
+    private var policies: PolicyAudit
+    /// What the records have said so far of the installation that they are of.
+    package private(set) var installation = RecordedInstallation.unstated
 
-    package init(verifier: EvidenceVerifier) { self.verifier = verifier }
+    /// - Parameters:
+    ///   - verifier: Checks each record by itself.
+    ///   - migrated: The policies that came with a migration; see ``PolicyAudit``.
+    package init(verifier: EvidenceVerifier, migrated: [Int: Digest]) {
+        self.verifier = verifier
+        policies = PolicyAudit(migrated: migrated)
+    }
 
     /// Checks the next record.
     ///
@@ -20,10 +28,11 @@ package struct EvidenceAudit {
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
         let (finding, body) = try verifier.examine(record)
-        try acts.check(record.kind, body)
+        if record.kind == EvidenceKind.installationStated.rawValue { try installation.read(body) }
+        let remark = try acts.check(record.kind, body, of: record.action)
         try checkKey(record, body)
         try policies.check(record.kind, record.leaf, body)
-        return finding
+        return remark.map { .remarkable($0) } ?? finding
     }
 
     private mutating func checkKey(

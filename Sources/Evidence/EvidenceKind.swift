@@ -33,6 +33,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     /// Core banking said of a settled order something else than it said first.
     case orderContradicted = "order.contradicted"
     case policyPublished = "policy.published"
+    /// Whether the installation is for development: recorded when that is first said, and when it ends.
+    case installationStated = "installation.stated"
     case clientAdded = "client.added"
     case evidenceRead = "evidence.read"
     /// How strictly a credential's signed requests are judged was changed.

@@ -7,7 +7,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case leafForm = "the leaf is not of a known form"
     case columns = "the leaf does not say what the columns say"
     case body = "the body cannot be opened or is not what the leaf commits to"
-    case erased = "the body was erased"
+    case bodyMissing = "the body is missing, and nothing says that it was erased"
     case message = "the signed message is not about this action"
     case unsigned = "a decision that must be signed is recorded without a signature"
     case publicKey = "the public key cannot be read"
@@ -19,9 +19,20 @@ package enum EvidenceFault: String, Error, Sendable {
     case keyTraits = "the decision took the signing key for another than was enrolled"
     case document = "the document is not the one that was signed"
     case policy = "the policy of the decision was not published before, or cannot be read"
+    case policyInForce = "the decision names another policy than was in force"
+    case publication = "nobody who may has published the policy as it is recorded"
+    case installation = "an installation was for development again after it had been in production"
     case verdict = "the policy decides otherwise on what was recorded"
     case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"
+}
+
+/// What is no fault and somebody has to look at; the raw value is what `evidence verify` prints.
+package enum EvidenceRemark: String, Sendable {
+    case foundedByRevocation = """
+        a key was admitted by nobody in the place of one that had ended, as programs before V0019 did: \
+        ask its person
+        """
 }
 
 /// Checks stored records again from their raw bytes, believing nothing that the service said.
@@ -41,6 +52,8 @@ package struct EvidenceVerifier: Sendable {
         case intact
         /// And the customer's signature verifies with the stored key.
         case signatureVerified
+        /// It is as it should be by the rules of its time, which were weaker than today's.
+        case remarkable(EvidenceRemark)
     }
 
     /// Checks one record by itself.
@@ -64,7 +77,9 @@ package struct EvidenceVerifier: Sendable {
             leaf.bodyCommitment.bytes == record.bodyCommitment,
             abs(record.recordedAt.milliseconds - leaf.at.milliseconds) <= Self.skewMax
         else { throw .columns }
-        if record.body == nil { throw .erased }
+        // Nothing erases yet. Whatever does will leave a record of it, and the key of the subject empty; a
+        // record of the service itself is never without its body.
+        guard record.body != nil else { throw .bodyMissing }
         guard let bytes = record.openBody(with: keyEncryption),
             let body = JSON(recorded: bytes)
         else { throw .body }

@@ -2,14 +2,26 @@ package import Countersign
 
 /// What is recorded of the service itself and its operator.
 package enum ServiceEvidence {
-    /// A policy that came into force, with its document byte for byte.
-    package static func published(version: Int, digest: Digest, document: Bytes) -> EvidenceDraft {
+    /// A policy that nobody signed: it came with a migration, or into a database for development. Its
+    /// document is told byte for byte.
+    package static func published(
+        version: Int, digest: Digest, document: Bytes, activeFrom: Instant
+    ) -> EvidenceDraft {
         EvidenceDraft(
             .policyPublished, policy: digest, outcome: "published",
             body: [
                 "version": .integer(Int64(version)),
+                "active_from": .string(activeFrom.text),
                 "document": .string(Base64.encodeURL(document)),
             ])
+    }
+
+    /// Whether this installation is for development: only then anything is believed that nobody signed.
+    package static func stated(isDevelopment: Bool) -> EvidenceDraft {
+        let installation: RecordedInstallation = isDevelopment ? .development : .production
+        return EvidenceDraft(
+            .installationStated, outcome: installation.rawValue,
+            body: ["installation": .string(installation.rawValue)])
     }
 
     /// A client that may call from now on.
@@ -26,30 +38,59 @@ package enum ServiceEvidence {
 
     /// An existing payee of the bank, brought in by the operator under an act of two people; in
     /// development there may be none.
-    package static func imported(
-        payee: ID<Payee>, _ identity: PayeeIdentity, under signed: SignedRow?
-    ) -> EvidenceDraft {
+    package static func imported(payee: ID<Payee>, _ imported: ImportedPayee) -> EvidenceDraft {
         EvidenceDraft(
             .payeeImported, outcome: "imported",
             body: .object(
-                [.init("payee_id", .string(payee.text)), .init("payee", identity.json)]
-                    + (signed.map { signed in
+                [
+                    .init("payee_id", .string(payee.text)),
+                    .init("customer_id", .string(imported.customer.text)),
+                    .init("payee", imported.identity.json),
+                    .init("alias", .string(imported.alias.text)),
+                ]
+                    + (imported.signed.map { signed in
                         [
                             .init("act_id", .string(signed.act.text)),
                             .init("row_digest", .string(signed.digest.hex)),
+                            .init("salt", .string(signed.salt)),
                         ]
                     } ?? [])))
     }
 
-    /// A row of payees that two people have signed.
-    package struct SignedRow: Hashable, Sendable {
-        let act: ID<Act>
-        let digest: Digest
+    /// A payee that the operator brings in, and who has signed that.
+    package struct ImportedPayee: Hashable, Sendable {
+        package let customer: CustomerID
+        package let identity: PayeeIdentity
+        /// Empty when there is none.
+        package let alias: DisplayText
+        let signed: SignedRow?
 
-        /// Takes the act, and the digest of the row that stands in its document.
-        package init(act: ID<Act>, digest: Digest) {
-            self.act = act
-            self.digest = digest
+        /// A payee that nobody signed, in development.
+        package init(customer: CustomerID, identity: PayeeIdentity, alias: DisplayText) {
+            self.customer = customer
+            self.identity = identity
+            self.alias = alias
+            signed = nil
+        }
+
+        /// A row that two people have signed.
+        ///
+        /// - Parameters:
+        ///   - row: The row, with its salt: whoever has the record can make the digest again.
+        ///   - act: The act whose document holds the digest.
+        ///   - digest: Of the row.
+        package init(_ row: PayeeRow, under act: ID<Act>, digest: Digest) {
+            customer = row.customer
+            identity = row.identity
+            alias = row.alias
+            signed = SignedRow(act: act, digest: digest, salt: row.salt)
+        }
+
+        /// What an act says of a row, and what its digest was made with.
+        struct SignedRow: Hashable, Sendable {
+            let act: ID<Act>
+            let digest: Digest
+            let salt: String
         }
     }
 

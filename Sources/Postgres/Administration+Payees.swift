@@ -47,9 +47,8 @@ extension Administration {
     package func importPayee(
         _ row: PayeeRow, under act: ID<Act>
     ) async throws(StoreFailure) -> PayeeImportOutcome {
-        let signed = ServiceEvidence.SignedRow(act: act, digest: sha256(row.bytes))
-        return try await importPayee(
-            row.identity, alias: row.alias, of: row.customer, signed: signed,
+        try await importPayee(
+            ServiceEvidence.ImportedPayee(row, under: act, digest: sha256(row.bytes)),
             [.id(act), .text(row.salt)])
     }
 
@@ -60,24 +59,25 @@ extension Administration {
         _ identity: PayeeIdentity, alias: DisplayText, of customer: CustomerID
     ) async throws(StoreFailure) -> PayeeImportOutcome {
         try await importPayee(
-            identity, alias: alias, of: customer, signed: nil, [.null, .null])
+            ServiceEvidence.ImportedPayee(customer: customer, identity: identity, alias: alias),
+            [.null, .null])
     }
 
     private func importPayee(
-        _ identity: PayeeIdentity, alias: DisplayText, of customer: CustomerID,
-        signed: ServiceEvidence.SignedRow?, _ act: [Parameter]
+        _ imported: ServiceEvidence.ImportedPayee, _ act: [Parameter]
     ) async throws(StoreFailure) -> PayeeImportOutcome {
-        let known = try await customerKey(customer)
+        let known = try await customerKey(imported.customer)
         let payee = ID<Payee>(at: known.at, random: subjects.entropy(10))
         let evidence = try sealer.records(
-            [ServiceEvidence.imported(payee: payee, identity, under: signed)],
+            [ServiceEvidence.imported(payee: payee, imported)],
             subject: known.subject, wrappedKey: known.wrapped, at: known.at, heads: ChainHeads()
         ).json
         let status = try await database.status(
             .importPayee,
             [
-                .id(known.subject), .id(payee), .text(identity.account.text),
-                .text(identity.name.text), .text(alias.text), .instant(known.at),
+                .id(known.subject), .id(payee), .text(imported.identity.account.text),
+                .text(imported.identity.name.text), .text(imported.alias.text),
+                .instant(known.at),
                 .json(evidence),
             ] + act)
         switch status {

@@ -6,7 +6,8 @@ package struct Administration: Sendable {
     let database: Database
     let sealer: EvidenceSealer
     let subjects: SubjectMaker
-    private let service: ServiceSubject
+    let service: ServiceSubject
+    let keyEncryption: KeyEncryptionKey
 
     /// - Parameters:
     ///   - database: As the role `countersign_operator`, or an administrator.
@@ -19,6 +20,7 @@ package struct Administration: Sendable {
     ) {
         self.database = database
         self.sealer = sealer
+        self.keyEncryption = keyEncryption
         subjects = SubjectMaker(keyEncryption: keyEncryption, entropy: entropy)
         service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: entropy)
@@ -48,20 +50,6 @@ package struct Administration: Sendable {
                 .text(subjectAlternativeName), .json(evidence),
             ])
         return status == "added"
-    }
-
-    /// Records the publication of policies that came with a migration.
-    ///
-    /// - Throws: ``StoreFailure``.
-    package func recordPolicies() async throws(StoreFailure) {
-        let drafts = try await database.run { connection throws(PostgresError) in
-            try connection.execute(.unpublishedPolicies, []).map { row throws(PostgresError) in
-                ServiceEvidence.published(
-                    version: try row["version"], digest: try row["digest"],
-                    document: try row["document"])
-            }
-        }
-        try await service.record(drafts)
     }
 
     /// Revokes a key of a person, for somebody who cannot do it any more.
@@ -145,5 +133,5 @@ package struct Administration: Sendable {
         }
     }
 
-    private static let racesMax = 100
+    static let racesMax = 100
 }

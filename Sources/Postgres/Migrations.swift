@@ -56,6 +56,7 @@ extension Migration {
             "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
         Migration("V0023_contact_hold_event", PackageResources.V0023_contact_hold_event_sql),
         Migration("V0024_holds_once", PackageResources.V0024_holds_once_sql),
+        Migration("V0025_audit", PackageResources.V0025_audit_sql),
         Migration("V0026_refused_acts", PackageResources.V0026_refused_acts_sql),
         Migration("V0027_shadow_counts", PackageResources.V0027_shadow_counts_sql),
     ]

@@ -15,8 +15,11 @@ extension Statement {
     static let stateInstallation = Statement(
         "state_installation", .write, PackageResources.state_installation_sql)
     static let loadCustomer = Statement("load_customer", .read, PackageResources.load_customer_sql)
-    static let unpublishedPolicies = Statement(
-        "unpublished_policies", .read, PackageResources.unpublished_policies_sql)
+    static let everyPolicy = Statement("every_policy", .read, PackageResources.every_policy_sql)
+    static let readInstallation = Statement(
+        "read_installation", .read, PackageResources.read_installation_sql)
+    static let tellInstallation = Statement(
+        "tell_installation", .write, PackageResources.tell_installation_sql)
     static let findClientByKey = Statement(
         "find_client_by_key", .read, PackageResources.find_client_by_key_sql)
     static let findClientByCertificate = Statement(

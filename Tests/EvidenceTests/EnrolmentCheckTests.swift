@@ -77,7 +77,7 @@ import Testing
         let records = try log.record([
             enrolment(signedBy: key), approval(by: key, format: "raw", isRaw: true),
         ])
-        var audit = EvidenceAudit(verifier: log.verifier)
+        var audit = EvidenceAudit(verifier: log.verifier, migrated: [:])
         _ = try audit.check(records[0])
         #expect(throws: EvidenceFault.notEnrolled) { try audit.check(records[1]) }
     }
@@ -94,7 +94,7 @@ import Testing
             enrolment(signedBy: key, profiles: profiles, isBackupEligible: true),
             decision.with(body: body),
         ])
-        var audit = EvidenceAudit(verifier: log.verifier)
+        var audit = EvidenceAudit(verifier: log.verifier, migrated: [:])
         _ = try audit.check(records[0])
         do throws(EvidenceFault) {
             _ = try audit.check(records[1])
@@ -160,16 +160,16 @@ import Testing
 
     @Test func `a decision counts only with the key that was enrolled before it`() throws {
         let records = try log.record([enrolment(signedBy: key), approval(by: key)])
-        var audit = EvidenceAudit(verifier: log.verifier)
+        var audit = EvidenceAudit(verifier: log.verifier, migrated: [:])
         _ = try audit.check(records[0])
         // So far and no further: no policy was published.
         #expect(throws: EvidenceFault.policy) { try audit.check(records[1]) }
         // A service that was taken over could sign with a key of its own, but not enrol it in the past.
         let forged = try log.record([enrolment(signedBy: key), approval(by: .generate())])
-        var strict = EvidenceAudit(verifier: log.verifier)
+        var strict = EvidenceAudit(verifier: log.verifier, migrated: [:])
         _ = try strict.check(forged[0])
         #expect(throws: EvidenceFault.notEnrolled) { try strict.check(forged[1]) }
-        var late = EvidenceAudit(verifier: log.verifier)
+        var late = EvidenceAudit(verifier: log.verifier, migrated: [:])
         #expect(throws: EvidenceFault.notEnrolled) { try late.check(records[1]) }
     }
 }

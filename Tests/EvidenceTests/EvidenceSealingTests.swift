@@ -103,8 +103,8 @@ import Testing
         for record in lengths { #expect(log.verifier.fault(of: record) == .body) }
     }
 
-    @Test func `that were erased are told from bodies that were changed`() {
-        #expect(log.verifier.fault(of: record.with(body: .some(nil))) == .erased)
+    @Test func `that are missing are told from bodies that were changed`() {
+        #expect(log.verifier.fault(of: record.with(body: .some(nil))) == .bodyMissing)
         #expect(!opens(record.with(body: .some(nil))))
     }
 

@@ -16,8 +16,15 @@ import Testing
 
     private var digest: Digest { sha256(document.encoded) }
 
-    private var publication: EvidenceDraft {
-        ServiceEvidence.published(version: 3, digest: digest, document: document.encoded)
+    private var publication: EvidenceDraft { published(3, document) }
+
+    /// A version that nobody signed.
+    private func published(
+        _ version: Int, _ document: JSON, from activeFrom: Instant = Fixtures.at
+    ) -> EvidenceDraft {
+        ServiceEvidence.published(
+            version: version, digest: sha256(document.encoded), document: document.encoded,
+            activeFrom: activeFrom)
     }
 
     /// A decision on a transfer, as it is recorded.
@@ -42,10 +49,11 @@ import Testing
 
     /// What an audit finds in a decision after the publication of its policy.
     private func fault(
-        of decision: EvidenceDraft, after publications: [EvidenceDraft]
+        of decision: EvidenceDraft, after publications: [EvidenceDraft],
+        migrated: [Int: Digest]? = nil
     ) throws -> EvidenceFault? {
         let records = try log.record(publications + [decision])
-        var audit = PolicyAudit()
+        var audit = PolicyAudit(migrated: migrated ?? [3: digest])
         do throws(EvidenceFault) {
             for record in records {
                 let body = record.openBody(with: log.keyEncryption).flatMap { JSON(recorded: $0) }
@@ -148,9 +156,86 @@ import Testing
         #expect(try fault(of: decided, after: []) == .policy)
         let other = document.setting("currencies.EUR.single_max", to: "99.00")
         let forged = ServiceEvidence.published(
-            version: 3, digest: digest, document: other.encoded)
+            version: 3, digest: digest, document: other.encoded, activeFrom: Fixtures.at)
         #expect(try fault(of: decided, after: [forged]) == .policy)
-        let unread = ServiceEvidence.published(version: 3, digest: digest, document: [0x7B])
+        let unread = ServiceEvidence.published(
+            version: 3, digest: digest, document: [0x7B], activeFrom: Fixtures.at)
         #expect(try fault(of: decided, after: [unread]) == .policy)
+        let elsewhere = decided.with(
+            body: decided.body.setting("policy.version", to: .integer(4)))
+        #expect(try fault(of: elsewhere, after: [publication]) == .policy)
+    }
+
+    @Test func `count only under the version that was in force`() throws {
+        let decided = try decision("10.00", Fixtures.state())
+        let development = ServiceEvidence.stated(isDevelopment: true)
+        func found(_ others: EvidenceDraft...) throws -> EvidenceFault? {
+            try fault(of: decided, after: [development, publication] + others)
+        }
+        let milder = document.setting("currencies.EUR.single_max", to: "9000.00")
+        let later = Instant(milliseconds: Fixtures.at.milliseconds + 1)
+        // An older version that is in force no more is as good as one that was never published.
+        #expect(try found(published(4, milder)) == .policyInForce)
+        #expect(try found(published(4, milder, from: later)) == nil)
+        #expect(try found(published(2, milder)) == nil)
+        #expect(
+            try fault(of: decided, after: [development, published(3, document, from: later)])
+                == .policyInForce)
+        // A version is one document.
+        #expect(try found(published(3, milder)) == .publication)
+        #expect(try found(publication) == nil)
+        // Records of before publications told their time hold from there on.
+        let untimed = publication.with(body: publication.body.setting("active_from", to: nil))
+        #expect(try fault(of: decided, after: [untimed]) == nil)
+        // And nobody chooses the time of a decision so that an old version fits.
+        let old = Instant(milliseconds: Fixtures.at.milliseconds - 10_001)
+        var state = Fixtures.state()
+        state.at = old
+        let backdated = try decision("10.00", state)
+        let timeless = published(3, document, from: Instant(milliseconds: 0))
+        #expect(try fault(of: backdated, after: [timeless]) == .verdict)
+        state.at = Instant(milliseconds: old.milliseconds + 1)
+        #expect(try fault(of: decision("10.00", state), after: [timeless]) == nil)
+    }
+
+    @Test func `count under a version that nobody signed only where that may be`() throws {
+        let decided = try decision("10.00", Fixtures.state())
+        func found(_ installation: Bool?, _ migrated: [Int: Digest]) throws -> EvidenceFault? {
+            let stated = installation.map { ServiceEvidence.stated(isDevelopment: $0) }
+            return try fault(
+                of: decided, after: [stated].compactMap(\.self) + [publication],
+                migrated: migrated)
+        }
+        for installation in [nil, false] as [Bool?] {
+            #expect(try found(installation, [3: digest]) == nil)
+            #expect(try found(installation, [:]) == .publication)
+            // What a migration brought is that version and no other.
+            #expect(try found(installation, [1: digest]) == .publication)
+        }
+        #expect(try found(true, [:]) == nil)
+        // What people signed was not in force before they did.
+        let signed = publication.with(body: publication.body.setting("act_id", to: "a"))
+        #expect(try fault(of: decided, after: [signed], migrated: [:]) == nil)
+        let early = signed.with(
+            body: signed.body.setting("active_from", to: "2026-01-05T09:59:59.999Z"))
+        #expect(try fault(of: decided, after: [early], migrated: [:]) == .publication)
+    }
+
+    /// Until it was recorded what a raise is behind, whatever a customer had set could give more.
+    @Test func `of before raises were told are decided again by the rule of then`() throws {
+        let limits = RecordedState.OwnLimits(
+            singleMax: .init(70_000, isRaised: true), tellsRaises: false)
+        let decided = try decision(
+            "600.00", Fixtures.state(credentialKind: .passkey, ownLimits: limits))
+        #expect(decided.kind == .actionApproved)
+        let inputs = decided.body["policy"]?["inputs"]
+        #expect(inputs?["own_single_max"] == "70000")
+        #expect(inputs?["own_single_raised"] == nil)
+        #expect(inputs?["own_daily_raised"] == nil)
+        #expect(try fault(of: decided, after: [publication]) == nil)
+        // Half of it is no spelling.
+        let half = decided.with(
+            body: decided.body.setting("policy.inputs.own_daily_raised", to: "true"))
+        #expect(try fault(of: half, after: [publication]) == .verdict)
     }
 }

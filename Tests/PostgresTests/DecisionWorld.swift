@@ -178,15 +178,22 @@ extension DecisionWorld {
         return try await bank.decide(command(.approve, asked, customer))
     }
 
+    /// What `countersign migrate` does beside the migration.
+    func migrating() async -> Administration {
+        Administration(
+            database: await test.open(as: nil, size: 1), sealer: sealer,
+            keyEncryption: keyEncryption, entropy: .openSSL)
+    }
+
     /// Decides every decision in evidence again, under the policies that are published at the end.
     ///
     /// - Returns: The faults, by how often each was found; `decisions: none` when there was none.
     func replayed() async throws -> [String: Int] {
-        // As whoever migrates does.
-        try await Administration(
-            database: await test.open(as: nil, size: 1), sealer: sealer,
-            keyEncryption: keyEncryption, entropy: .openSSL
-        ).recordPolicies()
+        // As whoever migrates does, in development.
+        let migrating = await self.migrating()
+        try await migrating.recordInstallation()
+        let refused = try await migrating.recordPolicies()
+        if !refused.isEmpty { return ["refused: \(refused)": refused.count] }
         let evidence = PostgresEvidenceStore(
             database: database, keyEncryption: keyEncryption,
             service: ServiceSubject(
@@ -197,7 +204,7 @@ extension DecisionWorld {
                 actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
                 limit: 100_000, after: nil))
         let records = found.map { evidence.opened($0) }
-        var audit = PolicyAudit()
+        var audit = PolicyAudit(migrated: Migration.policies)
         var faults: [String: Int] = [:]
         let decisions = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
         // These policies were put in force without evidence, which comes last.

@@ -84,6 +84,13 @@ struct PeopleWorld: Sendable {
 
     // MARK: What the operator does and what the books say
 
+    /// What `countersign migrate` does beside the migration.
+    func migrating() async -> Administration {
+        Administration(
+            database: await test.open(as: nil, size: 1), sealer: sealer,
+            keyEncryption: keyEncryption, entropy: .openSSL)
+    }
+
     func client(_ name: String, _ role: AuthenticatedClient.Role) async throws -> ID<Client> {
         let id = ID<Client>(rawValue: UInt128(truncatingIfNeeded: name.hashValue) | 1 << 100)
         let isNew = try await administration.addClient(
@@ -114,7 +121,8 @@ struct PeopleWorld: Sendable {
             EvidenceQuery(
                 actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
                 limit: 100_000, after: nil))
-        var audit = EvidenceAudit(verifier: EvidenceVerifier(keyEncryption: keyEncryption))
+        var audit = EvidenceAudit(
+            verifier: EvidenceVerifier(keyEncryption: keyEncryption), migrated: Migration.policies)
         var faults: [String] = []
         var signatures = 0
         for record in found.map(\.record) {

@@ -93,3 +93,29 @@ package struct PayeeImportRequest: Hashable, Sendable {
         return rows.compactMap(\.text)
     }
 }
+
+extension PayeeRow {
+    /// Reads the body of the evidence of an import; `nil` when it does not hold the whole row.
+    package init?(recorded body: JSON) {
+        guard let customer = body["customer_id"]?.text, let payee = body["payee"],
+            let name = payee["name"]?.text, let alias = body["alias"]?.text,
+            let salt = body["salt"]?.text, let account = payee["account"]?.accountText
+        else { return nil }
+        do throws(InvalidValue) {
+            self.init(
+                customer: try CustomerID(customer),
+                identity: PayeeIdentity(
+                    name: try DisplayText(name, .payeeName), account: try Account(text: account)),
+                alias: try DisplayText(alias, .payeeAlias), salt: salt)
+        } catch { return nil }
+    }
+}
+
+extension JSON {
+    /// The account of ``Account/json`` as one text.
+    fileprivate var accountText: String? {
+        if let iban = self["iban"]?.text { return "iban:\(iban)" }
+        guard let scheme = self["scheme"]?.text, let value = self["value"]?.text else { return nil }
+        return "\(scheme):\(value)"
+    }
+}

@@ -74,10 +74,16 @@ package struct RecordedState: Sendable, Equatable {
     package struct OwnLimits: Sendable, Equatable {
         package var singleMax: OwnAmount?
         package var dailyMax: OwnAmount?
+        /// Whether it is recorded what a raise is behind; `false` for records of before that counted, when
+        /// a limit that a customer had set always could give more.
+        package let tellsRaises: Bool
 
-        package init(singleMax: OwnAmount? = nil, dailyMax: OwnAmount? = nil) {
+        package init(
+            singleMax: OwnAmount? = nil, dailyMax: OwnAmount? = nil, tellsRaises: Bool = true
+        ) {
             self.singleMax = singleMax
             self.dailyMax = dailyMax
+            self.tellsRaises = tellsRaises
         }
 
         package subscript(limit: OwnLimit) -> OwnAmount? {

@@ -4,8 +4,14 @@
 extension RecordedState {
     /// Every member, empty where there is nothing.
     package var members: [String: String] {
+        var members = always
         // Only where it is so: records of before officers could approve say nothing of it.
-        isAssisted ? always.merging(["assisted": "true"]) { $1 } : always
+        if isAssisted { members["assisted"] = "true" }
+        if ownLimits.tellsRaises {
+            members["own_single_raised"] = ownLimits.singleMax?.isRaised == true ? "true" : "false"
+            members["own_daily_raised"] = ownLimits.dailyMax?.isRaised == true ? "true" : "false"
+        }
+        return members
     }
 
     private var always: [String: String] {
@@ -34,9 +40,7 @@ extension RecordedState {
             "transfers_in_window": String(used.transfersInWindow),
             "new_payees_today": String(used.newPayeesToday),
             "own_single_max": ownLimits.singleMax.map { String($0.minorUnits) } ?? "",
-            "own_single_raised": ownLimits.singleMax?.isRaised == true ? "true" : "false",
             "own_daily_max": ownLimits.dailyMax.map { String($0.minorUnits) } ?? "",
-            "own_daily_raised": ownLimits.dailyMax?.isRaised == true ? "true" : "false",
         ]
     }
 
@@ -59,7 +63,8 @@ extension RecordedState {
         func instant(_ name: String) -> Instant? { members[name].flatMap(Instant.init(text:)) }
         func count(_ name: String) -> Int64? { members[name].flatMap { Int64($0) } }
         func own(_ amount: String, _ raised: String) -> OwnAmount? {
-            count(amount).map { OwnAmount($0, isRaised: members[raised] == "true") }
+            // Until it was recorded, whatever the customer had set could give more.
+            count(amount).map { OwnAmount($0, isRaised: members[raised, default: "true"] == "true") }
         }
         func words(_ name: String) -> [String] {
             (members[name] ?? "").split(separator: ",").map(String.init)
@@ -81,7 +86,8 @@ extension RecordedState {
                 transfersInWindow: transfersInWindow, newPayeesToday: newPayeesToday),
             ownLimits: OwnLimits(
                 singleMax: own("own_single_max", "own_single_raised"),
-                dailyMax: own("own_daily_max", "own_daily_raised")))
+                dailyMax: own("own_daily_max", "own_daily_raised"),
+                tellsRaises: members["own_single_raised"] != nil))
         isAssisted = members["assisted"] == "true"
         if let kind = members["credential_kind"].flatMap(CredentialKind.init(rawValue:)),
             let createdAt = instant("credential_created_at")

@@ -30,6 +30,9 @@ extension Command {
             .init(
                 name: "event-faults", placeholder: "LIST",
                 what: "for tests: the same of the first batches of events"),
+            .init(
+                name: "hold-clock-ahead", placeholder: "SECONDS",
+                what: "for tests: how far its clock is ahead when it looks at a hold of officers"),
         ],
         settings: ["listen"]
     ) { invocation in
@@ -62,6 +65,9 @@ extension CoreBankingStandIn.Options {
         guard let eventFaults = Faults(list: invocation.option("event-faults") ?? "") else {
             throw UsageError("--event-faults is not a list")
         }
+        guard let ahead = UInt32(invocation.option("hold-clock-ahead") ?? "0") else {
+            throw UsageError("--hold-clock-ahead is not a number of seconds")
+        }
         let listen = invocation.configuration.listen
         self.init(
             host: listen.address, port: UInt16(clamping: listen.port),
@@ -69,6 +75,6 @@ extension CoreBankingStandIn.Options {
             serviceKeys: [invocation.option("service-key-id") ?? "": key],
             audience: invocation.option("audience") ?? "",
             officerKeys: invocation.option("officer-keys"), faults: faults,
-            eventFaults: eventFaults)
+            eventFaults: eventFaults, holdClockAhead: Seconds(Int64(ahead)))
     }
 }

@@ -61,9 +61,13 @@ extension Command {
     ) { invocation in
         try await EvidenceReader.use(invocation) { reader in
             let tally = try await reader.verify()
+            if tally.isDevelopment {
+                Console.out(
+                    "this installation is for development: policies and payees need no people")
+            }
             Console.out(
                 "\(tally.records) records, \(tally.signatures) signatures verified, "
-                    + "\(tally.erased) bodies erased, \(tally.faults) faults")
+                    + "\(tally.remarks) to look at, \(tally.faults) faults")
             guard tally.faults == 0 else { throw CommandFailure("the evidence is not intact") }
         }
     }
@@ -79,8 +83,9 @@ private struct EvidenceReader {
     struct Tally {
         var records = 0
         var signatures = 0
-        var erased = 0
+        var remarks = 0
         var faults = 0
+        var isDevelopment = false
     }
 
     static func use(
@@ -131,7 +136,7 @@ private struct EvidenceReader {
     /// Checks each record by itself, and the chains when everything is read.
     func verify() async throws -> Tally {
         let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
-        var audit = EvidenceAudit(verifier: verifier)
+        var audit = EvidenceAudit(verifier: verifier, migrated: Migration.policies)
         // A filter leaves enrolments and links of chains out, so only the whole is checked for them.
         let isWhole = filter.action == nil && filter.customer == nil && filter.kind == nil
         var tally = Tally()
@@ -144,15 +149,23 @@ private struct EvidenceReader {
                 switch try isWhole ? audit.check(record) : verifier.verify(record) {
                 case .intact: break
                 case .signatureVerified: tally.signatures += 1
+                case .remarkable(let remark):
+                    tally.remarks += 1
+                    Console.out("\(record.id) \(record.kind): \(remark.rawValue)")
                 }
-            } catch .erased {
-                tally.erased += 1
             } catch {
                 tally.faults += 1
                 Console.out("\(record.id) \(record.kind): \(error.rawValue)")
             }
         }
         if isWhole {
+            tally.isDevelopment = audit.installation == .development
+            if audit.installation == .unstated {
+                tally.faults += 1
+                Console.out(
+                    "no record says whether this installation is for development: run "
+                        + "countersign migrate")
+            }
             for id in EvidenceVerifier.brokenLinks(in: chained) {
                 tally.faults += 1
                 Console.out("\(id): \(EvidenceFault.chain.rawValue)")

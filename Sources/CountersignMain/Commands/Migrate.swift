@@ -33,7 +33,16 @@ extension Command {
         configuration.database.url = url
         configuration.database.poolSize = 1
         try await configuration.administer { administration in
-            try await administration.recordPolicies()
+            try await administration.recordInstallation()
+            let refused = try await administration.recordPolicies()
+            guard refused.isEmpty else {
+                let versions = refused.map(String.init).joined(separator: ", ")
+                throw CommandFailure(
+                    "the schema is up to date, but nobody has published these versions of the "
+                        + "policy: \(versions). They were put in force in the database, and an "
+                        + "audit does not believe what was decided under them. Publish the next "
+                        + "version by an act of two people")
+            }
         }
     }
 }

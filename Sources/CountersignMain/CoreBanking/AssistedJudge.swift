@@ -11,17 +11,21 @@ extension OrderJudge {
     ///   - document: The bytes whose digest they are said to have signed.
     ///   - signatures: What they are said to have signed with.
     ///   - keys: The officers' keys that are on record; `nil` when there are none.
-    /// - Returns: What to carry out: the content decoded from the document, never the readable copy.
+    /// - Returns: What to carry out: the content decoded from the document, never the readable copy; and not
+    ///   before when.
     /// - Throws: ``Refusal``, for good.
     func judge(
         _ order: ReceivedOrder, _ act: ID<Act>, _ document: Bytes,
         _ signatures: [OfficerSignature], keys: OfficerKeys?
-    ) throws(Refusal) -> ActionContent {
+    ) throws(Refusal) -> (content: ActionContent, notBefore: Instant) {
         guard let keys else { throw .officerKeysMissing }
+        var signedAt: Int64 = 0
         var people: Set<String> = []
         var spki: Set<Bytes> = []
         for signature in signatures {
-            let entry = try check(signature, of: act, document, keys)
+            let (entry, message) = try check(signature, of: act, document, keys)
+            signedAt = max(
+                signedAt, message.expiresAt.milliseconds - PersonAsker.lifetime.count * 1000)
             people.insert(entry.person)
             spki.insert(entry.key.spki)
         }
@@ -36,13 +40,21 @@ extension OrderJudge {
             approval.customerID.text == order.customerID
         else { throw .documentOfAnotherAction }
         try checkCopy(order, of: approval.content)
-        return approval.content
+        // Both have signed that it is held for so long. A hold of more than any time ends never.
+        let (hold, isTooLong) = approval.hold.count.multipliedReportingOverflow(by: 1000)
+        let (end, isTooLate) = signedAt.addingReportingOverflow(hold)
+        return (
+            approval.content, Instant(milliseconds: isTooLong || isTooLate ? .max : end)
+        )
     }
 
     /// Checks that an officer whose key is on record signed the approval of this document.
+    ///
+    /// When that was, nobody can prove. It was not before the officer was asked, which is ``PersonAsker/lifetime``
+    /// before the signed message expires, or earlier where the act ended first.
     private func check(
         _ signature: OfficerSignature, of act: ID<Act>, _ document: Bytes, _ keys: OfficerKeys
-    ) throws(Refusal) -> OfficerKeys.Entry {
+    ) throws(Refusal) -> (OfficerKeys.Entry, ActMessage) {
         guard let entry = keys[signature.key], entry.person == signature.person else {
             throw .officerKeyUnknown
         }
@@ -61,7 +73,7 @@ extension OrderJudge {
         guard message.actID == act, message.documentDigest == sha256(document),
             message.role == .officer, message.person.utf8.elementsEqual(entry.person.utf8)
         else { throw .messageOfAnotherAction }
-        return entry
+        return (entry, message)
     }
 
     /// Whether the client showed a page of the bank: of its domain or of one under it, by itself.

@@ -29,6 +29,8 @@ struct CoreBankingStandIn: Sendable {
         let faults: Faults
         /// The same of batches of events.
         var eventFaults = Faults([])
+        /// For tests: its clock is so far ahead when it looks at what officers have signed to be held.
+        var holdClockAhead = Seconds(0)
     }
 
     private let options: Options
@@ -180,9 +182,16 @@ struct CoreBankingStandIn: Sendable {
             // Read for each order, so that a key that the operator has taken out counts no more.
             let keys = options.officerKeys.map { OfficerKeys(path: $0) }
             if case .some(nil) = keys { return Self.problem(503, "officer_keys_unreadable") }
-            verdict = Result { () throws(OrderJudge.Refusal) in
+            let judged = Result { () throws(OrderJudge.Refusal) in
                 try judge.judge(order, act, document, signatures, keys: keys ?? nil)
             }
+            // Too early is no decision: the same order may be carried out when its time has come.
+            if case .success(let approved) = judged,
+                now() + options.holdClockAhead < approved.notBefore
+            {
+                return Self.problem(409, "hold_not_over")
+            }
+            verdict = judged.map(\.content)
         }
         do {
             let entry = try await ledger.book(

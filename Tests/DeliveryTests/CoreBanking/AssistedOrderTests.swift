@@ -59,6 +59,19 @@ import WebAuthn
         await bank.stop()
     }
 
+    /// Both have signed for how long it is held: whoever owns the database cannot make it shorter.
+    @Test func `waits until the hold is over that both have signed`() async throws {
+        let officers = try Officers()
+        let body = try #require(OrderDocument.encode(try officers.order()))
+        // They were asked at most the life of a question before it expires, which is now.
+        for (ahead, isOver) in [(0, false), (86_099, false), (86_100, true)] as [(Int64, Bool)] {
+            let bank = try Bank(hasOfficerKeys: true, holdClockAhead: Seconds(ahead))
+            try officers.write(to: bank.officerKeys)
+            #expect(try await bank.post(body).status == (isOver ? 200 : 409), "\(ahead)")
+            await bank.stop()
+        }
+    }
+
     @Test func `is refused without a file of keys, and waits while the file cannot be read`()
         async throws
     {

@@ -53,7 +53,7 @@ final class Bank: Sendable {
 
     init(
         faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = [],
-        hasOfficerKeys: Bool = false
+        hasOfficerKeys: Bool = false, holdClockAhead: Seconds = Seconds(86_400)
     ) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "countersign-bank-\(UUID().uuidString)")
@@ -64,7 +64,7 @@ final class Bank: Sendable {
         server = try Self.standIn(
             journal: folder.appending(path: "journal").path, serviceKey: serviceKey,
             officerKeys: hasOfficerKeys ? folder.appending(path: "officers").path : nil,
-            faults: faults, eventFaults: eventFaults
+            faults: faults, eventFaults: eventFaults, holdClockAhead: holdClockAhead
         ).start()
         client = try Self.client(timeout: .seconds(60))
         url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/executions"))
@@ -87,14 +87,15 @@ final class Bank: Sendable {
 
     static func standIn(
         journal: String, serviceKey: Ed25519PrivateKey, officerKeys: String? = nil,
-        faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = []
+        faults: [Faults.Fault] = [], eventFaults: [Faults.Fault] = [],
+        holdClockAhead: Seconds = Seconds(0)
     ) throws -> CoreBankingStandIn {
         try CoreBankingStandIn(
             .init(
                 host: "127.0.0.1", port: 0, journal: journal,
                 serviceKeys: ["service-1": serviceKey.publicKey], audience: audience,
                 officerKeys: officerKeys, faults: Faults(faults),
-                eventFaults: Faults(eventFaults)),
+                eventFaults: Faults(eventFaults), holdClockAhead: holdClockAhead),
             now: { Fixture.now })
     }
 

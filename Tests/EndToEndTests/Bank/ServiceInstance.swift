@@ -165,7 +165,8 @@ extension TestBank {
         }
     }
 
-    /// Puts a policy in force that differs from the newest one in one member.
+    /// Puts a policy in force that differs from the newest one in one member, as only development can: by
+    /// statement, and told by whoever migrates.
     func policy(_ path: String, _ value: String) async throws {
         try await sql(
             """
@@ -175,6 +176,7 @@ extension TestBank {
                    'UTF8')
               FROM countersign.policy ORDER BY version DESC LIMIT 1
             """)
+        try await recordPolicies()
     }
 
     /// Ends every lease and every pause between attempts, as if its time were over.

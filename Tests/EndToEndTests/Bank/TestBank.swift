@@ -62,6 +62,19 @@ final class TestBank: Sendable {
         configuration = try Self.operatorConfiguration(folder, superuser)
         let keys = try await Self.addClients(configuration)
         (backendKey, auditorKey, coreAPIKey) = (keys[0], keys[1], keys[2])
+        try await recordPolicies()
+    }
+
+    /// What `countersign migrate` does beside the migration, in development.
+    func recordPolicies() async throws {
+        var administrator = configuration
+        administrator.database.url = Redacted(superuser.text)
+        try await administrator.administer { administration in
+            try await administration.recordInstallation()
+            guard try await administration.recordPolicies() == [] else {
+                throw Unexpected("a policy was not recorded")
+            }
+        }
     }
 
     private static func settings(_ folder: String, _ site: BankSite) -> [String: String] {
@@ -242,12 +255,13 @@ actor CoreBankingProcess {
     }
 
     @discardableResult func start(
-        faults: String = "", eventFaults: String = ""
+        faults: String = "", eventFaults: String = "", holdClockAhead: Seconds = Seconds(0)
     ) async throws -> UInt16 {
         starts += 1
         let process = try ServiceProcess(
             "core-\(starts)",
             arguments + ["--listen-port", String(port)]
+                + ["--hold-clock-ahead", String(holdClockAhead.count)]
                 + (faults.isEmpty ? [] : ["--faults", faults])
                 + (eventFaults.isEmpty ? [] : ["--event-faults", eventFaults]), in: folder)
         self.process = process
