@@ -57,7 +57,8 @@ struct ActAudit {
         case .actionReleased, .actionCancelled:
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return nil }
-            let ending: ActKind = kind == EvidenceKind.actionReleased.rawValue
+            let ending: ActKind =
+                kind == EvidenceKind.actionReleased.rawValue
                 ? .releaseHold : .cancelHold
             let act = try demandAct(behind: body, [ending])
             guard let action, act.content["action_id"]?.text == action.text,
@@ -132,7 +133,8 @@ struct ActAudit {
             key.publicKey == body["public_key"]?.text, key.person == message.person,
             key.role == message.role.rawValue, message.kind.isFor(message.role)
         else { throw .notEnrolled }
-        let act = acts[message.actID.text]
+        let act =
+            acts[message.actID.text]
             ?? SignedAct(
                 kind: message.kind, role: message.role, document: document, content: content)
         guard act.kind == message.kind, act.role == message.role, act.document == document else {
