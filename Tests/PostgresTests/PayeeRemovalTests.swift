@@ -235,6 +235,7 @@ extension TestDatabase {
     /// - Parameters:
     ///   - table: Its name.
     ///   - assignment: What follows SET.
+    /// - Throws: What the database refuses.
     func tamper(with table: String, _ assignment: String) async throws {
         try await run { connection throws(PostgresError) in
             try connection.run(

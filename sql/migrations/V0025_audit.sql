@@ -25,7 +25,8 @@ DECLARE
     told text := convert_from(decode(p_evidence -> 0 ->> 'leaf', 'hex'), 'UTF8')::jsonb ->> 'outcome';
 BEGIN
     SELECT is_development INTO holds FROM installation FOR UPDATE;
-    IF holds IS NULL OR told IS DISTINCT FROM CASE WHEN holds THEN 'development' ELSE 'production' END THEN
+    IF holds IS NULL
+        OR told IS DISTINCT FROM (CASE WHEN holds THEN 'development' ELSE 'production' END) THEN
         RETURN 'lost_race';
     END IF;
     IF EXISTS (SELECT FROM evidence WHERE kind = 'installation.stated'

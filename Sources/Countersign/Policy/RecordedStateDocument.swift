@@ -64,7 +64,9 @@ extension RecordedState {
         func count(_ name: String) -> Int64? { members[name].flatMap { Int64($0) } }
         func own(_ amount: String, _ raised: String) -> OwnAmount? {
             // Until it was recorded, whatever the customer had set could give more.
-            count(amount).map { OwnAmount($0, isRaised: members[raised, default: "true"] == "true") }
+            count(amount).map {
+                OwnAmount($0, isRaised: members[raised, default: "true"] == "true")
+            }
         }
         func words(_ name: String) -> [String] {
             (members[name] ?? "").split(separator: ",").map(String.init)
