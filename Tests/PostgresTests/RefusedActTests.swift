@@ -202,8 +202,8 @@ import WebAuthn
             #expect(try await world.people.evidence(.actRefused) == 2)
             // An action that has changed since is another one than was signed.
             let late = try await world.proposed(.cancelHold, action)
-            try await world.bank.test.sql(
-                "UPDATE countersign.action SET hold_until = hold_until + interval '1 second'")
+            try await world.bank.test.tamper(
+                with: "action", "hold_until = hold_until + interval '1 second'")
             #expect(try await world.people.sign(late, by: world.bert).refusal == .holdChanged)
             #expect(try await world.people.evidence(.actRefused) == 3)
             #expect(try await world.faults() == [])

@@ -139,10 +139,15 @@ import Testing
                   FROM countersign.evidence LIMIT 1
                 """
             await #expect(throws: StoreFailure.internalFailure(code: "CS002")) {
+                // In the first hour of a month, of a new installation, there is no month before.
                 try await world.test.sql(
                     insert.replacing(
-                        "%", with: "countersign.uuid7_floor(clock_timestamp() - interval '1 hour')")
-                )
+                        "%",
+                        with: """
+                            countersign.uuid7_floor(clock_timestamp() + interval '1 hour' * CASE
+                                WHEN clock_timestamp() - interval '1 hour'
+                                     < date_trunc('month', clock_timestamp(), 'UTC') THEN 1 ELSE -1 END)
+                            """))
             }
             try await world.test.sql(
                 insert.replacing(
