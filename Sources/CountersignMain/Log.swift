@@ -40,6 +40,8 @@ enum LogEvent: String, CaseIterable, Sendable {
     case deliveryUnknown = "delivery.unknown"
     /// The receiver of events did not take a batch; it is sent again.
     case eventsRetried = "events.retried"
+    /// A batch of events could not be read or settled; tried again.
+    case eventsFailed = "events.failed"
     case sweepFailed = "sweep.failed"
     /// Decisions could not be evaluated under a shadow; tried again.
     case shadowsFailed = "shadows.failed"
@@ -55,7 +57,8 @@ enum LogEvent: String, CaseIterable, Sendable {
         switch self {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
-            .deliveryRetried, .eventsRetried, .sweepFailed, .shadowsFailed, .metadataLapsed,
+            .deliveryRetried, .eventsRetried, .eventsFailed, .sweepFailed, .shadowsFailed,
+            .metadataLapsed,
             .revocationsLapsed:
             .warning
         case .deliveryUnknown: .alarm
@@ -90,6 +93,15 @@ struct LogField: Sendable {
                 }
             }
         return LogField(member: .init(name.description, .string(isWord ? word : "?")))
+    }
+
+    /// What the database could not do: a word of ours, an SQLSTATE or a constraint.
+    static func failure(_ name: StaticString, _ failure: StoreFailure) -> LogField {
+        switch failure {
+        case .unavailable: code(name, "unavailable")
+        case .outcomeUnknown: code(name, "outcome_unknown")
+        case .internalFailure(let word): code(name, checking: word)
+        }
     }
 
     static func count(_ name: StaticString, _ count: Int) -> LogField {

@@ -3,8 +3,8 @@ import Crypto
 
 /// Sends batches of events, signed as orders are, and classes what comes back.
 ///
-/// Any 2xx says that the receiver has the batch; everything else leaves it to be sent again, for as long as
-/// it takes.
+/// Any 2xx says that the receiver has the batch; everything else leaves it to be sent again, for as
+/// long as it takes.
 package struct EventPushLink: Sendable {
     private let url: HTTPURL
     private let signer: MessageSigner
@@ -37,7 +37,7 @@ package struct EventPushLink: Sendable {
         let request: HTTPRequest
         do throws(OpenSSLFailure) {
             request = try signer.post(
-                batch.page.json.encoded, to: url, idempotencyKey: batch.id, at: batch.claimedAt)
+                batch.page.json.encoded, to: url, idempotencyKey: batch.id, at: batch.claim.at)
         } catch {
             return retry(batch, .signingFailed)
         }
@@ -50,6 +50,6 @@ package struct EventPushLink: Sendable {
     }
 
     private func retry(_ batch: EventBatch, _ cause: UnsettledCause) -> EventPushOutcome {
-        .retry(after: retry.delay(after: batch.attempt, entropy: entropy), cause: cause)
+        .retry(after: retry.delay(after: batch.claim.attempt, entropy: entropy), cause: cause)
     }
 }

@@ -2,13 +2,14 @@ package import Countersign
 
 /// Sends the feed of events, one batch after another, until its task is cancelled.
 ///
-/// Any number of instances may run: the queue gives each batch to one of them at a time, and the next batch
-/// to nobody before this one has arrived. What crashes or loses its lease in the middle is sent again.
+/// Any number of instances may run: the queue gives each batch to one of them at a time, and the
+/// next batch to nobody before this one has arrived. What crashes or loses its lease in the middle
+/// is sent again.
 package struct EventPushWorker: Sendable {
     /// How much and how often.
     package struct Options: Sendable {
-        /// How long a claim holds. At least twice the total timeout of an exchange, so that a late copy of
-        /// a batch does not come after the next one.
+        /// How long a claim holds. At least twice the total timeout of an exchange, so that a late
+        /// copy of a batch does not come after the next one.
         package let lease: Seconds
         /// The pause when nothing was due, and after a failure.
         package let pollInterval: Duration
@@ -78,7 +79,8 @@ package struct EventPushWorker: Sendable {
             do throws(StoreFailure) {
                 if try await sendBatch() { continue }
             } catch {
-                // The lease runs out and the batch is sent again; the receiver knows its events by their IDs.
+                // The lease runs out and the batch is sent again; the receiver knows its events by
+                // their IDs.
                 report(.queueFailed(error))
             }
             await sleep(options.pollInterval)
@@ -93,7 +95,8 @@ package struct EventPushWorker: Sendable {
         let standing = try await queue.claim(
             limit: EventPushLink.batchMax, lease: options.lease)
         report(.standing(waiting: standing.waiting, lag: standing.lag))
-        guard let batch = standing.batch else { return false }
+        guard let claim = standing.claim else { return false }
+        let batch = try await queue.batch(claim)
         let outcome = await deliver(batch)
         guard try await queue.settle(batch, outcome) else {
             report(.leaseLost)

@@ -23,6 +23,8 @@ struct ActAudit {
         let content: JSON
         /// The keys by which it was signed, by whom; a person counts once.
         var signers: [String: String] = [:]
+        /// Whose last signature of it was refused.
+        var refused: Set<String> = []
     }
 
     /// By the IDs of keys.
@@ -54,6 +56,8 @@ struct ActAudit {
             guard body["approval"] == "assisted" else { return nil }
             let act = try demandAct(behind: body, [.approveAction])
             guard act.document == body.bytes("document") else { throw .document }
+        case .actRefused: try noteRefused(body)
+        case .actionRefused: try checkRefusal(body)
         case .actionReleased, .actionCancelled:
             // Most holds end in their time, or by one that needs nobody else.
             guard body["act_id"] != nil else { return nil }
@@ -142,6 +146,33 @@ struct ActAudit {
         }
         acts[message.actID.text] = act
         acts[message.actID.text]?.signers[key.person] = id
+    }
+
+    /// A signature of somebody whose key was active, which counts for nothing else than this.
+    private mutating func noteRefused(_ body: JSON) throws(EvidenceFault) {
+        // Who was refused a proposal has signed nothing.
+        guard body["signed"] == .bool(true) else { return }
+        guard let message = body.bytes("message").flatMap({ ActMessage(decoding: $0) }),
+            let key = keys[body["key_id"]?.text ?? ""], key.isActive,
+            key.publicKey == body["public_key"]?.text, key.person == message.person,
+            key.role == message.role.rawValue
+        else { throw .notEnrolled }
+        guard let act = acts[message.actID.text], act.kind == message.kind,
+            act.role == message.role, sha256(act.document) == message.documentDigest
+        else { throw .document }
+        acts[message.actID.text]?.refused.insert(key.person)
+    }
+
+    /// Officers who were refused an approval have signed this very document: the last of them in vain.
+    private func checkRefusal(_ body: JSON) throws(EvidenceFault) {
+        guard body["approval"] == "assisted" else { return }
+        guard let act = body["act_id"]?.text.flatMap({ acts[$0] }), act.kind == .approveAction,
+            act.document == body.bytes("document")
+        else { throw .document }
+        let people = Set(act.signers.filter { keys[$0.value]?.isActive == true }.keys)
+        guard !act.refused.isEmpty,
+            people.union(act.refused).count >= act.kind.signaturesNeeded
+        else { throw .people }
     }
 
     /// The act that a record names: of one of these kinds, and signed by enough people whose keys are active.

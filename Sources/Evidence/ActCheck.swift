@@ -3,10 +3,12 @@ import Crypto
 
 /// Which records hold the signature of a person, and of which part in an act.
 enum ActCheck {
-    static func stage(of kind: String) -> ActStage? {
+    static func stage(of kind: String, _ body: JSON) -> ActStage? {
         switch EvidenceKind(rawValue: kind) {
         case .policyProposed, .actProposed: .propose
         case .policyApproved, .actApproved: .approve
+        // The last signature; nobody has signed what was refused when it was proposed.
+        case .actRefused: body["signed"] == .bool(true) ? .approve : nil
         default: nil
         }
     }
@@ -43,14 +45,14 @@ extension EvidenceVerifier {
 }
 
 extension EvidenceVerifier {
-    /// Checks that an approval by officers holds the document that it says they signed, and that it is about
-    /// this action. That they signed it, an audit finds in the evidence of the act.
+    /// Checks that an approval by officers, or one that they were refused, holds the document that it says
+    /// they signed, and that it is about this action. That they signed it, an audit finds in the evidence of
+    /// the act.
     ///
     /// - Throws: ``EvidenceFault``.
     func verifyAssisted(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
-        guard leaf.kind == EvidenceKind.actionApproved.rawValue, body["act_id"]?.text != nil else {
-            throw .unsigned
-        }
+        let kinds = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
+        guard kinds.contains(leaf.kind), body["act_id"]?.text != nil else { throw .unsigned }
         guard let document = body.bytes("document"),
             sha256(document).hex == body["document_digest"]?.text
         else { throw .document }

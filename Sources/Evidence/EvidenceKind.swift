@@ -56,6 +56,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     /// The same of every other kind of act.
     case actProposed = "act.proposed"
     case actApproved = "act.approved"
+    /// What people wanted was refused: with the last signature, or when it was proposed.
+    case actRefused = "act.refused"
     case actWithdrawn = "act.withdrawn"
     /// A draft is evaluated beside the policy in force from now on, without effect.
     case shadowStarted = "policy.shadow_started"

@@ -85,7 +85,7 @@ package struct EvidenceVerifier: Sendable {
         else { throw .body }
         let possessed = [EvidenceKind.credentialEnrolled, .personKeyRegistered].map(\.rawValue)
         if possessed.contains(leaf.kind) { return (try verifyPossession(body), body) }
-        if let stage = ActCheck.stage(of: leaf.kind) {
+        if let stage = ActCheck.stage(of: leaf.kind, body) {
             try verifyAct(body, stage)
             return (.signatureVerified, body)
         }

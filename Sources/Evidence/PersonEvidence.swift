@@ -88,22 +88,7 @@ extension PersonEvidence {
             }
         let signed = EvidenceDraft(
             kind, outcome: signature.challenge.stage == .propose ? "proposed" : "approved",
-            body: .object(
-                about(act) + identity(signature.key.id, context.base.person) + [
-                    .init("challenge_id", .string(signature.challenge.id.text)),
-                    .init("stage", .string(signature.challenge.stage.rawValue)),
-                    .init("document", .string(Base64.encodeURL(act.document))),
-                    .init("content", act.content),
-                    .init("message", .string(Base64.encodeURL(signature.challenge.message))),
-                    .init("signed", .bool(true)),
-                    .init("public_key", .string(Base64.encodeURL(signature.key.stored.key))),
-                    .init(
-                        "registration_evidence_id", .string(signature.key.evidenceID.text)),
-                    .init(
-                        "assertion",
-                        UnverifiedAssertion.passkey(signature.command.assertion).evidence),
-                    .init("sign_count", .integer(Int64(signature.signCount))),
-                ]))
+            body: .object(proof(signature, on: context)))
         switch signature.effect {
         // What happens to the action is told on its own chain, and each import on its customer's.
         case .none, .endHold, .approve, .allowImport: return [signed]
@@ -117,6 +102,27 @@ extension PersonEvidence {
                     body: .object(about(act) + identity(key.id, key.person))),
             ]
         }
+    }
+
+    /// A verified signature, with all that a stranger needs to verify it again.
+    private static func proof(
+        _ signature: NewActSignature, on context: ActContext
+    ) -> [JSON.Member] {
+        let act = context.act
+        return about(act) + identity(signature.key.id, context.base.person) + [
+            .init("challenge_id", .string(signature.challenge.id.text)),
+            .init("stage", .string(signature.challenge.stage.rawValue)),
+            .init("document", .string(Base64.encodeURL(act.document))),
+            .init("content", act.content),
+            .init("message", .string(Base64.encodeURL(signature.challenge.message))),
+            .init("signed", .bool(true)),
+            .init("public_key", .string(Base64.encodeURL(signature.key.stored.key))),
+            .init("registration_evidence_id", .string(signature.key.evidenceID.text)),
+            .init(
+                "assertion",
+                UnverifiedAssertion.passkey(signature.command.assertion).evidence),
+            .init("sign_count", .integer(Int64(signature.signCount))),
+        ]
     }
 
     private static func published(
@@ -177,14 +183,52 @@ extension PersonEvidence {
 }
 
 extension PersonEvidence {
+    /// A good last signature of an act that was refused: it counts for nothing.
+    package static func refused(
+        _ signature: NewActSignature, because refusal: ActRefusal, on context: ActContext
+    ) -> EvidenceDraft {
+        EvidenceDraft(
+            .actRefused, outcome: refusal.recordedWord ?? "refused",
+            body: .object(proof(signature, on: context) + because(refusal)))
+    }
+
+    /// An act that was refused when it was proposed, with what was sent; nobody has signed it.
+    package static func refused(
+        _ command: ProposeActCommand, because refusal: ActRefusal, by person: Person
+    ) -> EvidenceDraft {
+        EvidenceDraft(
+            .actRefused, outcome: refusal.recordedWord ?? "refused",
+            body: .object(
+                [
+                    .init("kind", .string(command.kind.rawValue)), .init("signed", .bool(false)),
+                    .init("client_id", .string(person.id.text)),
+                    .init("person", .string(person.name)),
+                    .init("role", .string(person.role.rawValue)), .init("stage", "propose"),
+                    .init("content", command.document),
+                ] + because(refusal)))
+    }
+
+    private static func because(_ refusal: ActRefusal) -> [JSON.Member] {
+        var members: [JSON.Member] = [.init("refusal", .optional(refusal.recordedWord))]
+        switch refusal {
+        case .action(.policy(let refusal)):
+            members.append(.init("verdict", PolicyVerdict.refused(refusal).json))
+        case .notReleasable(let rule): members.append(.init("rule", .string(rule)))
+        default: break
+        }
+        return members
+    }
+}
+
+extension PersonEvidence {
     /// A draft that is evaluated beside the policy in force, with its document byte for byte.
-    package static func started(_ shadow: PolicyShadow) -> EvidenceDraft {
+    package static func started(_ shadow: PolicyShadow, _ document: Bytes) -> EvidenceDraft {
         EvidenceDraft(
             .shadowStarted, outcome: "started",
             body: .object(
                 about(shadow, by: shadow.startedBy) + [
                     .init("until", .string(shadow.until.text)),
-                    .init("document", .string(Base64.encodeURL(shadow.document))),
+                    .init("document", .string(Base64.encodeURL(document))),
                 ]))
     }
 

@@ -9,6 +9,9 @@ package struct Housekeeping: Sendable {
     private let database: Database
     private let sealer: EvidenceSealer
 
+    /// Actions in a row that cannot be had now, before the round is given up.
+    private static let busyMax = 3
+
     /// Actions that are looked at together.
     package static var batchMax: Int { 100 }
     /// Rows of a kind that are forgotten in one transaction.
@@ -26,18 +29,23 @@ package struct Housekeeping: Sendable {
     package func settleDueActions() async throws(StoreFailure) -> Int {
         var changed = 0
         var failure: StoreFailure?
+        var busy = 0
         var place = DuePlace.start
         while true {
             let page = try await dueActions(after: place)
             for action in page {
                 do throws(StoreFailure) {
                     switch action.change {
-                    case .success(let action): if try await settle(action) { changed += 1 }
+                    case .success(let action):
+                        if try await settle(action) { changed += 1 }
+                        busy = 0
                     case .failure(let error): throw StoreFailure(error)
                     }
                 } catch {
-                    // What is wrong with one customer's rows stops nobody else's.
-                    guard case .internalFailure = error else { throw error }
+                    // What is wrong with one customer's rows, or who holds them, stops nobody else's. But
+                    // a database that does not answer does not answer the next one either.
+                    if case .internalFailure = error { busy = 0 } else { busy += 1 }
+                    guard busy < Self.busyMax else { throw error }
                     failure = failure ?? error
                 }
             }
@@ -86,18 +94,13 @@ package struct Housekeeping: Sendable {
         }
     }
 
-    /// Forgets decisions that dry runs look at, and verdicts of shadows, a batch at a time.
+    /// Forgets decisions that dry runs look at, a batch of them, and of shadows that ended as long
+    /// ago all verdicts, which are deleted a batch at a time.
     ///
     /// - Parameter days: How long they are kept; at least 30.
-    /// - Returns: How many; when it is a whole batch or more, there may be more.
     /// - Throws: ``StoreFailure``; the next round tries again.
-    package func forgetDecisions(keptFor days: Int) async throws(StoreFailure) -> Int {
-        try await database.run { connection throws(PostgresError) in
-            let rows = try connection.execute(
-                .forgetPolicyDecisions, [.int(days), .int(Self.forgettingMax)])
-            guard let row = try rows.single() else { throw .malformedColumn("forgotten") }
-            return try row["forgotten"]
-        }
+    package func forgetDecisions(keptFor days: Int) async throws(StoreFailure) {
+        try await database.query(.forgetPolicyDecisions, [.int(days), .int(Self.forgettingMax)])
     }
 
     /// Whether the partition two months ahead is there, as `/readyz` demands.

@@ -3,7 +3,7 @@ import Crypto
 
 /// One file of `sql/migrations`: forward only, never edited once released.
 package struct Migration: Sendable {
-    /// The number in its name; 1, 2, 3 and so on.
+    /// The number in its name, from 1 on; numbers may be left out.
     package let version: Int
     /// The name of its file without the ending, such as `V0001_evidence`.
     package let name: String
@@ -55,6 +55,9 @@ extension Migration {
         Migration(
             "V0022_retention_event_push", PackageResources.V0022_retention_event_push_sql),
         Migration("V0023_contact_hold_event", PackageResources.V0023_contact_hold_event_sql),
+        Migration("V0024_holds_once", PackageResources.V0024_holds_once_sql),
         Migration("V0025_audit", PackageResources.V0025_audit_sql),
+        Migration("V0026_refused_acts", PackageResources.V0026_refused_acts_sql),
+        Migration("V0027_shadow_counts", PackageResources.V0027_shadow_counts_sql),
     ]
 }

@@ -49,5 +49,10 @@ extension Statement {
         "find_assisted_action", .read, PackageResources.find_assisted_action_sql)
     static let loadHeldAction = Statement(
         "load_held_action", .read, PackageResources.load_held_action_sql)
+    static let refuseAct = Statement("refuse_act", .write, PackageResources.refuse_act_sql)
+    static let refuseAssisted = Statement(
+        "refuse_assisted", .write, PackageResources.refuse_assisted_sql)
+    static let recordRefusedAct = Statement(
+        "record_refused_act", .write, PackageResources.record_refused_act_sql)
     static let withdrawAct = Statement("withdraw_act", .write, PackageResources.withdraw_act_sql)
 }

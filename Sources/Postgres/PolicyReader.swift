@@ -2,13 +2,17 @@ import Countersign
 import Crypto
 import Evidence
 
-/// Reads policy documents. A published document never changes, so what was read of one is kept by the
-/// digest of its bytes; which one is in force is still asked of the database every time.
+/// Reads policy documents. A document never changes, so what was read of one is kept by the digest
+/// of its bytes; which one is in force is still asked of the database every time.
 ///
 /// The version is no part of what is kept: a bank that goes back to an earlier policy publishes the
 /// same bytes again under a new number.
 final class PolicyReader: Sendable {
-    private let read = Locked<[Digest: PolicyRules]>([:])
+    /// `nil` for one that cannot be read.
+    private let read = Locked<[Digest: PolicyRules?]>([:])
+    /// Documents that are kept: far more than are asked for at one time, whatever a risk team
+    /// tries.
+    private static let readMax = 64
 
     /// Reads the columns `policy_version`, `policy_digest` and `policy_document`.
     ///
@@ -16,17 +20,27 @@ final class PolicyReader: Sendable {
     ///   decided under a policy that cannot be read.
     func policy(_ row: Row) throws(PostgresError) -> Policy {
         let digest: Digest = try row["policy_digest"]
-        let rules = try rules(row, digest)
+        guard let rules = try rules(row, digest) else { throw .malformedColumn("policy_document") }
         return Policy(version: try row["policy_version"], digest: digest, rules: rules)
     }
 
-    private func rules(_ row: Row, _ digest: Digest) throws(PostgresError) -> PolicyRules {
+    /// Reads the columns `policy_digest` and `policy_document` of a draft, which has no version.
+    ///
+    /// - Returns: `nil` for a document that is not valid.
+    /// - Throws: ``PostgresError`` for a row without these columns.
+    func draft(_ row: Row) throws(PostgresError) -> Policy? {
+        let digest: Digest = try row["policy_digest"]
+        return try rules(row, digest).map { Policy(version: 0, digest: digest, rules: $0) }
+    }
+
+    private func rules(_ row: Row, _ digest: Digest) throws(PostgresError) -> PolicyRules? {
         if let known = read.withLock({ $0[digest] }) { return known }
         let document: Bytes = try row["policy_document"]
-        guard let json = JSON(recorded: document),
-            let rules = try? PolicyRules(document: json)
-        else { throw .malformedColumn("policy_document") }
-        read.withLock { $0[digest] = rules }
+        let rules = JSON(recorded: document).flatMap { try? PolicyRules(document: $0) }
+        read.withLock { read in
+            if read.count >= Self.readMax { read = [:] }
+            read[digest] = .some(rules)
+        }
         return rules
     }
 }

@@ -45,6 +45,72 @@ extension PostgresActStore {
     }
 }
 
+extension PostgresActStore {
+    package func refuse(
+        _ signature: NewActSignature, because refusal: ActRefusal, on context: ActContext
+    ) async throws(StoreFailure) -> Bool {
+        let earlier = context.act.signatures.filter(\.counts).map(\.person)
+        let told = PersonEvidence.refused(signature, because: refusal, on: context)
+        let rows: [Parameter] = [
+            .json(signature.columns(at: context.base.at).encoded),
+            .json(signature.keyState.encoded),
+            .idArray(earlier.map(\.id).sorted { $0.text < $1.text }),
+        ]
+        guard let found = context.assisted,
+            let draft = DecisionEvidence.assisted(
+                refusedTo: earlier + [context.base.person], because: refusal, of: found,
+                by: context.act)
+        else {
+            let evidence = try await service.seal([told])
+            return try await database.succeeded(
+                "refused", .refuseAct, rows + [.json(evidence)])
+        }
+        let evidence = try await seal([told], then: draft, about: found)
+        // Without a policy that was asked there is nothing that it looked at.
+        let inputs: Parameter =
+            refusal == .customerHasKey ? .null : .bytes(found.state.encoded)
+        return try await database.succeeded(
+            "refused", .refuseAssisted,
+            rows + [
+                .int64(found.versions.customer), .int(found.policy.version),
+                .int(found.versions.action.length), .instant(found.at), inputs,
+                .json(evidence.service), .json(evidence.action),
+            ])
+    }
+
+    package func refuse(
+        _ command: ProposeActCommand, because refusal: ActRefusal, on context: ProposalContext
+    ) async throws(StoreFailure) -> Bool {
+        let evidence = try await service.seal([
+            PersonEvidence.refused(command, because: refusal, by: context.person)
+        ])
+        return try await database.succeeded(
+            "recorded", .recordRefusedAct, [.id(command.person), .json(evidence)])
+    }
+
+    package func recordTampering(
+        _ found: AssistedAction, contradicting document: Bytes?
+    ) async throws(StoreFailure) -> Bool {
+        let draft = DecisionEvidence.tampered(found, contradicting: document)
+        let evidence = try await seal([], then: draft, about: found)
+        return try await database.succeeded(
+            "recorded", .recordTampering,
+            [
+                .id(found.versions.subject), .id(found.action.id),
+                .int(found.versions.action.length), .json(evidence.action),
+            ])
+    }
+
+    private func seal(
+        _ drafts: [EvidenceDraft], then draft: EvidenceDraft, about found: AssistedAction
+    ) async throws(StoreFailure) -> (service: Bytes, action: Bytes) {
+        try await service.seal(
+            drafts, then: [draft], of: found.versions.subject,
+            wrappedKey: found.versions.wrappedKey,
+            heads: ChainHeads(actions: [found.action.id: found.versions.action]))
+    }
+}
+
 extension Connection {
     /// Reads an action that officers want to approve: by its ID, or by that of an act.
     borrowing func assistedAction(

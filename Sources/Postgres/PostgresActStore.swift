@@ -5,9 +5,9 @@ import Evidence
 /// Keeps acts in Postgres.
 ///
 /// Every write is one call of a function in `sql/migrations/V0014_people_and_acts.sql`,
-/// `V0016_hold_acts.sql`, `V0018_assisted_approval.sql` or `V0020_payee_import.sql`, which is one transaction;
-/// its evidence is of the service itself, and what becomes of an action is told on the chain of that action
-/// too.
+/// `V0016_hold_acts.sql`, `V0018_assisted_approval.sql`, `V0020_payee_import.sql` or `V0026_refused_acts.sql`,
+/// which is one transaction; its evidence is of the service itself, and what becomes of an action is told on
+/// the chain of that action too.
 package struct PostgresActStore: ActStore {
     let database: Database
     let service: ServiceSubject

@@ -22,29 +22,31 @@ package struct PostgresPolicyHistory: PolicyHistory {
             for row in rows {
                 last = PolicyHistoryPosition(
                     at: try row["decided_at"], evidence: try row["evidence_id"])
-                if let verdict = try RecordedVerdict(row) { verdicts.append(verdict) }
+                verdicts.append(try RecordedVerdict(row))
             }
             return PolicyHistoryPage(
-                verdicts: verdicts, unreadable: rows.count - verdicts.count,
-                next: rows.count == limit ? last : nil)
+                verdicts: verdicts, next: rows.count == limit ? last : nil)
         }
     }
 }
 
 extension RecordedVerdict {
-    /// Reads a decision; `nil` when what it looked at, or its action, says nothing that can be decided.
-    fileprivate init?(_ row: Row) throws(PostgresError) {
-        let inputs: Bytes = try row["inputs"]
-        guard let content = try ActionColumns.content(row),
-            let state = RecordedState(decoding: inputs)
-        else { return nil }
+    /// Reads a decision with its action.
+    init(_ row: Row) throws(PostgresError) {
+        let recorded: Bytes = try row["inputs"]
+        var inputs: (content: ActionContent, state: RecordedState)?
+        if let content = try ActionColumns.content(row),
+            let state = RecordedState(decoding: recorded)
+        {
+            inputs = (content, state)
+        }
         self.init(
-            action: try row["action_id"], content: content, state: state,
-            outcome: try Self.outcome(row))
+            evidence: try row["evidence_id"], action: try row["action_id"],
+            outcome: try Self.outcome(row), inputs: inputs)
     }
 
     /// What a row of `policy_decision` came to.
-    static func outcome(_ row: Row) throws(PostgresError) -> SimulatedOutcome {
+    private static func outcome(_ row: Row) throws(PostgresError) -> SimulatedOutcome {
         let word: String = try row["outcome"]
         let hold: String? = try row["hold_rule"]
         return word == Authorization.approved.rawValue

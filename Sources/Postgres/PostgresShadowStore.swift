@@ -3,8 +3,8 @@ import Evidence
 
 /// Keeps shadows and their verdicts in Postgres.
 ///
-/// Every write is one call of a function in `sql/migrations/V0021_shadows.sql`, which is one transaction;
-/// the evidence of a beginning and of an end is of the service itself.
+/// Every write is one call of a function in `sql/migrations/V0021_shadows.sql`, which is one
+/// transaction; the evidence of a beginning and of an end is of the service itself.
 package struct PostgresShadowStore: ShadowStore {
     private let database: Database
     private let service: ServiceSubject
@@ -26,11 +26,13 @@ package struct PostgresShadowStore: ShadowStore {
         }
     }
 
-    package func start(_ shadow: PolicyShadow) async throws(StoreFailure) -> ShadowStart {
-        let evidence = try await service.seal([PersonEvidence.started(shadow)])
+    package func start(
+        _ shadow: PolicyShadow, _ document: Bytes
+    ) async throws(StoreFailure) -> ShadowCreation {
+        let evidence = try await service.seal([PersonEvidence.started(shadow, document)])
         let columns: JSON = [
             "id": .string(shadow.id.text), "label": .string(shadow.label),
-            "document": .bytea(shadow.document), "started_at": .string(shadow.startedAt.text),
+            "document": .bytea(document), "started_at": .string(shadow.startedAt.text),
             "until": .string(shadow.until.text),
         ]
         let status = try await database.status(
@@ -44,9 +46,11 @@ package struct PostgresShadowStore: ShadowStore {
     }
 
     package func shadows(
-        _ id: ID<Shadow>?
+        _ query: ShadowQuery
     ) async throws(StoreFailure) -> (shadows: [PolicyShadow], at: Instant) {
-        try await database.query(.listShadows, [.id(id)]) { rows throws(PostgresError) in
+        try await database.query(
+            .listShadows, [.id(query.id), .id(query.before), .int(query.limit)]
+        ) { rows throws(PostgresError) in
             guard let first = rows.first else { throw .malformedColumn("now") }
             var found: [PolicyShadow] = []
             for row in rows {
@@ -62,12 +66,11 @@ package struct PostgresShadowStore: ShadowStore {
     ) async throws(StoreFailure) -> ShadowReport {
         try await database.run { connection throws(PostgresError) in
             var comparison = PolicyComparison()
-            var undecidable = 0
             for row in try connection.execute(.countShadowVerdicts, [.id(shadow.id)]) {
                 let times: Int = try row["times"]
                 let before = try SimulatedOutcome(row, "before")
                 guard let before, let after = try SimulatedOutcome(row, "after") else {
-                    undecidable += times
+                    comparison.countUndecidable(times: times)
                     continue
                 }
                 comparison.count(
@@ -86,8 +89,7 @@ package struct PostgresShadowStore: ShadowStore {
                         kind: try word("kind", row, ActionKind.init(rawValue:)),
                         decidedAt: try row["decided_at"], before: before, after: after))
             }
-            return ShadowReport(
-                shadow: shadow, comparison: comparison, undecidable: undecidable)
+            return ShadowReport(shadow: shadow, comparison: comparison)
         }
     }
 
@@ -114,10 +116,10 @@ extension PolicyShadow {
         var end: (by: Person, at: Instant)?
         if let at: Instant = try row["ended_at"] { end = (try person("ended_by", "ender"), at) }
         self.init(
-            id: id, label: try row["label"], document: try row["document"],
-            digest: try row["digest"], startedBy: try person("started_by", "starter"),
-            startedAt: try row["started_at"], until: try row["until"], end: end,
-            doneUntil: try row["done_until"])
+            id: id, label: try row["label"], digest: try row["digest"],
+            startedBy: try person("started_by", "starter"), startedAt: try row["started_at"],
+            until: try row["until"], end: end, doneUntil: try row["done_until"],
+            forgottenAt: try row["forgotten_at"])
     }
 }
 

@@ -25,6 +25,16 @@ import Testing
         numbers = Set(bounds + schemaJSON.integers).flatMap { [$0 - 1, $0, $0 + 1] }.sorted()
     }
 
+    /// Which document a test changes; by name, or every line of the log would show all of it.
+    enum Sample: CaseIterable {
+        case whole
+        case segments
+
+        var document: JSON {
+            self == .whole ? `The schema of policies`.whole : `The schema of policies`.segments
+        }
+    }
+
     /// A document with every member that there is.
     static let whole: JSON = {
         let measure: JSON = [
@@ -74,6 +84,7 @@ import Testing
                     "daily_max": ["EUR": "10.00"],
                 ]
             ),
+            ("assisted", ["hold_s": .integer(86_400), "max": ["EUR": "10.00"]]),
         ]
         let all = changes.reduce(Fixtures.policyDocument) { $0.setting($1.0, to: $1.1) }
         return all.setting("currencies.JPY", to: nil)
@@ -95,6 +106,7 @@ import Testing
                 "signals": ["new_device": ["hold_s": .integer(5)]],
                 "name_check": ["match": ["refuse": .bool(true)]],
                 "limit_change": whole["limit_change"] ?? .null,
+                "assisted": whole["assisted"] ?? .null,
             ]
         ])
 
@@ -142,8 +154,9 @@ import Testing
         #expect(words.count > 60 && numbers.count > 60)
     }
 
-    @Test(arguments: [whole, segments])
-    func `has the members of the reader and no others`(document: JSON) throws {
+    @Test(arguments: Sample.allCases)
+    func `has the members of the reader and no others`(sample: Sample) throws {
+        let document = sample.document
         var tried = 0
         for place in document.places(document == Self.segments ? "/segments" : "") {
             guard case .object(let members) = place.value else { continue }
@@ -164,8 +177,9 @@ import Testing
         #expect(tried > 500)
     }
 
-    @Test(arguments: [whole, segments])
-    func `has the bounds, words and types of the reader`(document: JSON) throws {
+    @Test(arguments: Sample.allCases)
+    func `has the bounds, words and types of the reader`(sample: Sample) throws {
+        let document = sample.document
         let odd: [JSON] = [
             .null, .bool(true), .bool(false), .integer(1), .fraction, "x", [], [:], ["x"], [.null],
         ]

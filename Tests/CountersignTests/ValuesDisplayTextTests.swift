@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: [
         (DisplayText.Field.payeeName, 1, 140), (.payeeAlias, 0, 140), (.reference, 0, 140),
-        (.endToEndID, 0, 35),
+        (.endToEndID, 0, 35), (.credentialLabel, 0, 64), (.shadowLabel, 1, 64),
     ])
     func `have a length in scalars`(field: DisplayText.Field, least: Int, most: Int) {
         #expect(code("", field) == (least > 0 ? "text_empty" : nil))

@@ -97,6 +97,57 @@ import Testing
         }
     }
 
+    @Test
+    func `demands the two officers behind a refusal, whose last signature counts for nothing`()
+        throws
+    {
+        let proposal = try signed(stage: .propose, kind: .approveAction, as: .officer)
+        let last = try signed(stage: .approve, kind: .approveAction, by: "bert", as: .officer)
+        let proposed = try body(proposal)
+        let refused = PersonEvidence.refused(
+            last.signature, because: .customerHasKey, on: last.context)
+        #expect(refused.kind == .actRefused && refused.outcome == "customer_has_key")
+        #expect(ActCheck.stage(of: "act.refused", refused.body) == .approve)
+        #expect(throws: Never.self) { try verifier().verifyAct(refused.body, .approve) }
+        #expect(throws: EvidenceFault.message) {
+            try verifier().verifyAct(refused.body.setting("person", to: "cara"), .approve)
+        }
+        let told: JSON = [
+            "approval": "assisted", "act_id": proposed["act_id"] ?? .null,
+            "document": proposed["document"] ?? .null,
+        ]
+        var audit = ActAudit()
+        #expect(throws: EvidenceFault.notEnrolled) { try audit.check("act.refused", refused.body) }
+        for body in [proposed, refused.body] {
+            try audit.check(
+                "person.key_registered",
+                [
+                    "key_id": body["key_id"] ?? .null, "person": body["person"] ?? .null,
+                    "client_id": body["person"] ?? .null, "role": "officer",
+                    "public_key": body["public_key"] ?? .null, "status": "active",
+                ])
+        }
+        #expect(throws: EvidenceFault.document) { try audit.check("action.refused", told) }
+        #expect(throws: EvidenceFault.document) { try audit.check("act.refused", refused.body) }
+        try audit.check("act.proposed", proposed)
+        #expect(throws: EvidenceFault.people) { try audit.check("action.refused", told) }
+        try audit.check("act.refused", refused.body)
+        try audit.check("action.refused", told)
+        #expect(throws: EvidenceFault.document) {
+            try audit.check("action.refused", told.setting("document", to: "e30"))
+        }
+        // It is no approval.
+        #expect(throws: EvidenceFault.people) { try audit.check("action.approved", told) }
+        // What a customer was refused names no act, and who was refused a proposal has signed nothing.
+        try audit.check("action.refused", ["signed": .bool(true)])
+        let command = ProposeActCommand(
+            person: Fixtures.id(40), kind: .approveAction, document: ["reason": "x"])
+        let unsigned = PersonEvidence.refused(
+            command, because: .customerHasKey, by: proposal.context.base.person)
+        #expect(ActCheck.stage(of: "act.refused", unsigned.body) == nil)
+        try audit.check("act.refused", unsigned.body)
+    }
+
     @Test func `lets two people of a role begin without others, and nobody after them`() throws {
         var audit = ActAudit()
         try audit.check("installation.stated", ["installation": "production"])

@@ -54,10 +54,14 @@ import Testing
             ]) == .message)
     }
 
-    @Test func `is the only approval without a customer's signature, and nothing else is`() throws {
-        #expect(try fault([("approval", nil)]) == .unsigned)
-        #expect(try fault([("act_id", nil)]) == .unsigned)
-        #expect(try fault([], .actionRefused) == .unsigned)
+    @Test func `is the only decision without a customer's signature, refused or not`() throws {
+        for kind in [EvidenceKind.actionApproved, .actionRefused] {
+            #expect(try fault([], kind) == nil)
+            #expect(try fault([("approval", nil)], kind) == .unsigned)
+            #expect(try fault([("act_id", nil)], kind) == .unsigned)
+            #expect(try fault([("document_digest", "00")], kind) == .document)
+            #expect(try fault([], kind, action: 2) == .message)
+        }
         #expect(try fault([], .actionRejected) == .unsigned)
     }
 }

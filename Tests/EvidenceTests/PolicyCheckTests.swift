@@ -87,6 +87,68 @@ import Testing
         }
     }
 
+    /// What officers were refused; `changes` are of its body.
+    private func refusal(
+        _ amount: String, outcome: String? = nil, _ changes: [(String, JSON?)] = []
+    ) throws -> EvidenceDraft {
+        let approval = AssistedApproval(
+            AssistedRequest(
+                action: Fixtures.id(1), reason: try DisplayText("phone stolen", .actReason),
+                identityCheck: IdentityCheck(
+                    method: .knownToBranch, reference: try DisplayText("branch 7", .reason))),
+            of: RecordedAction(
+                id: Fixtures.id(1), customerID: try CustomerID("c-1"),
+                content: try Fixtures.transfer(amount), externalID: nil, risk: .unsaid,
+                policyVersion: 3, authorization: .pending, execution: .none, hold: nil,
+                createdAt: Fixtures.at, expiresAt: Fixtures.at + Seconds(900)),
+            hold: Seconds(86_400))
+        let policy = Policy(
+            version: 3, digest: digest, rules: try PolicyRules(document: document))
+        var state = Fixtures.state()
+        state.isAssisted = true
+        let verdict = policy.decide(approval.content, state)
+        guard case .refused(let refusal) = verdict else { throw ValuesUnexpected.allowed }
+        let body: JSON = [
+            "signed": .bool(false), "approval": "assisted",
+            "document": .string(Base64.encodeURL(approval.document.encoded)),
+            "policy": [
+                "version": .integer(3), "digest": .string(digest.hex), "inputs": state.json,
+                "verdict": verdict.json,
+            ],
+        ]
+        let changed = changes.reduce(body) { $0.setting($1.0, to: $1.1) }
+        return EvidenceDraft(
+            .actionRefused, action: Fixtures.id(1),
+            policy: changed["policy"] == nil ? nil : digest, outcome: outcome ?? refusal.word,
+            body: changed)
+    }
+
+    private enum ValuesUnexpected: Error { case allowed }
+
+    @Test func `that officers were refused come to the same when they are decided again`() throws {
+        #expect(try fault(of: refusal("60000.00"), after: [publication]) == nil)
+        #expect(try fault(of: refusal("60000.00"), after: []) == .policy)
+        for (member, value) in [
+            ("policy.inputs.assisted", "false"), ("policy.verdict.rule", "velocity"),
+            ("document", "e30"), ("approval", nil),
+        ] as [(String, JSON?)] {
+            let found = try fault(of: refusal("60000.00", [(member, value)]), after: [publication])
+            #expect(found == .verdict, "\(member)")
+        }
+        #expect(
+            try fault(of: refusal("60000.00", outcome: "velocity"), after: [publication])
+                == .verdict)
+        // The one refusal for which no policy is asked.
+        let unasked: [(String, JSON?)] = [("policy", nil)]
+        let key = try refusal("60000.00", outcome: "customer_has_key", unasked)
+        #expect(try fault(of: key, after: []) == nil)
+        let other = try refusal("60000.00", outcome: "daily_max", unasked)
+        #expect(try fault(of: other, after: [publication]) == .policy)
+        let customers = try refusal(
+            "60000.00", outcome: "customer_has_key", unasked + [("approval", nil)])
+        #expect(try fault(of: customers, after: [publication]) == .policy)
+    }
+
     @Test func `count only under a policy that was published, and as what it was published`()
         throws
     {

@@ -307,7 +307,7 @@ import Testing
     @Test func `lets a text be left out where it may be empty`() {
         for (field, isOptional) in [
             (DisplayText.Field.payeeName, false), (.payeeAlias, true), (.reference, true),
-            (.endToEndID, true),
+            (.endToEndID, true), (.shadowLabel, false),
         ] {
             let refusal = refusal("{}") { reader throws(BodyRefusal) in
                 try reader.displayText("m", field)

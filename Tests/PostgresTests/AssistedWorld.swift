@@ -122,9 +122,10 @@ struct AssistedWorld: Sendable {
     /// otherwise when they are made again.
     func faults() async throws -> [String] {
         // These policies were put in force without evidence, which the audit of decisions finds here.
-        let unpublished = "action.approved: \(EvidenceFault.policy.rawValue)"
+        let unpublished = ["action.approved", "action.refused"]
+            .map { "\($0): \(EvidenceFault.policy.rawValue)" }
         return try await bank.evidenceFaults()
-            + people.audit().faults.filter { $0 != unpublished }
+            + people.audit().faults.filter { !unpublished.contains($0) }
             + bank.replayed().keys.filter { $0 != "decisions: none" }
     }
 }
@@ -180,6 +181,27 @@ struct InterferedActStore: ActStore {
         let isSigned = try await base.sign(signature, on: context)
         if !isSigned { interference.lose() }
         return isSigned
+    }
+
+    func refuse(
+        _ signature: NewActSignature, because refusal: ActRefusal, on context: ActContext
+    ) async throws(StoreFailure) -> Bool {
+        try await interference.happen()
+        let isRefused = try await base.refuse(signature, because: refusal, on: context)
+        if !isRefused { interference.lose() }
+        return isRefused
+    }
+
+    func refuse(
+        _ command: ProposeActCommand, because refusal: ActRefusal, on context: ProposalContext
+    ) async throws(StoreFailure) -> Bool {
+        try await base.refuse(command, because: refusal, on: context)
+    }
+
+    func recordTampering(
+        _ found: AssistedAction, contradicting document: Bytes?
+    ) async throws(StoreFailure) -> Bool {
+        try await base.recordTampering(found, contradicting: document)
     }
 
     func withdraw(

@@ -28,7 +28,10 @@ import Testing
     }
 
     private func claim(_ queue: PostgresEventPush, _ limit: Int = 3) async throws -> EventBatch? {
-        try await queue.claim(limit: limit, lease: Self.lease).batch
+        guard let claim = try await queue.claim(limit: limit, lease: Self.lease).claim else {
+            return nil
+        }
+        return try await queue.batch(claim)
     }
 
     private func places(_ batch: EventBatch?) -> [Int64] {
@@ -40,7 +43,7 @@ import Testing
             var seen: [[Int64]] = []
             while let batch = try await claim(queue) {
                 #expect(batch.id == "\(places(batch)[0])-\(places(batch).last ?? 0)")
-                #expect(batch.attempt == 1)
+                #expect(batch.claim.attempt == 1)
                 seen.append(places(batch))
                 #expect(try await queue.settle(batch, .arrived))
                 // Once.
@@ -59,10 +62,11 @@ import Testing
             let claims = try await atOnce(Array(0..<16)) { _ in
                 try await queue.claim(limit: 3, lease: Self.lease)
             }
-            let batches = claims.compactMap(\.batch)
-            #expect(batches.count == 1)
+            let given = claims.compactMap(\.claim)
+            #expect(given.count == 1)
             #expect(claims.allSatisfy { $0.waiting == 4 })
-            #expect(try await queue.settle(batches[0], .arrived))
+            let batch = try await queue.batch(try #require(given.first))
+            #expect(try await queue.settle(batch, .arrived))
             #expect(places(try await claim(queue)) == [4])
         }
     }
@@ -80,10 +84,10 @@ import Testing
                 "UPDATE countersign.event_push SET next_at = clock_timestamp()")
             let second = try #require(try await claim(queue))
             #expect(places(second) == places(first) && second.id == first.id)
-            #expect(second.attempt == 2)
+            #expect(second.claim.attempt == 2)
             #expect(try await queue.settle(second, .arrived))
             let third = try #require(try await claim(queue))
-            #expect(places(third) == [3, 4, 5] && third.attempt == 1)
+            #expect(places(third) == [3, 4, 5] && third.claim.attempt == 1)
         }
     }
 
@@ -97,7 +101,7 @@ import Testing
                 UPDATE countersign.event_push SET lease_until = clock_timestamp() - interval '1 s'
                 """)
             let quick = try #require(try await claim(queue))
-            #expect(places(quick) == places(slow) && quick.lease != slow.lease)
+            #expect(places(quick) == places(slow) && quick.claim.lease != slow.claim.lease)
             for outcome in [.arrived, .retry(after: Seconds(1), cause: .timeout)]
                 as [EventPushOutcome]
             {
@@ -119,9 +123,30 @@ import Testing
                 """)
             let standing = try await queue.claim(limit: 100, lease: Self.lease)
             #expect(standing.waiting == 2 && standing.lag >= Seconds(100))
-            _ = try await queue.settle(try #require(standing.batch), .arrived)
+            let batch = try await queue.batch(try #require(standing.claim))
+            _ = try await queue.settle(batch, .arrived)
             let after = try await queue.claim(limit: 100, lease: Self.lease)
-            #expect(after.waiting == 0 && after.lag == Seconds(0) && after.batch == nil)
+            #expect(after.waiting == 0 && after.lag == Seconds(0) && after.claim == nil)
+        }
+    }
+
+    @Test func `tell how long they are stuck, when one is missing that would be next`()
+        async throws
+    {
+        try await withEvents(4) { world, queue in
+            _ = try await queue.settle(try #require(try await claim(queue, 1)), .arrived)
+            try await world.test.runScript(
+                """
+                ALTER TABLE countersign.event DISABLE TRIGGER USER;
+                DELETE FROM countersign.event WHERE position = 2;
+                UPDATE countersign.event SET at = at - interval '100 seconds'
+                """)
+            let standing = try await queue.claim(limit: 3, lease: Self.lease)
+            #expect(standing.waiting == 3 && standing.lag >= Seconds(100))
+            let stuck = try #require(standing.claim)
+            await #expect(throws: StoreFailure.internalFailure(code: "event_batch")) {
+                try await queue.batch(stuck)
+            }
         }
     }
 

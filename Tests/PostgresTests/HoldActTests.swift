@@ -83,10 +83,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("seq", "UPDATE countersign.action SET seq = seq + 1"),
-        ("time", "UPDATE countersign.action SET hold_until = hold_until + interval '1 second'"),
-        ("end", "UPDATE countersign.action SET hold_end = 'cancel'"),
-        ("rule", "UPDATE countersign.action SET hold_rule = 'contact_change_hold'"),
+        ("seq", "seq = seq + 1"), ("time", "hold_until = hold_until + interval '1 second'"),
+        ("end", "hold_end = 'cancel'"), ("rule", "hold_rule = 'contact_change_hold'"),
     ])
     func `is refused when the action is another than when it was proposed`(
         what: String, change: String
@@ -97,7 +95,7 @@ import Testing
                 try await world.proposed(.releaseHold, action),
                 try await world.proposed(.cancelHold, action),
             ]
-            try await world.bank.test.sql(change)
+            try await world.bank.test.tamper(with: "action", change)
             for act in acts {
                 #expect(try await world.people.sign(act, by: world.bert).refusal == .holdChanged)
             }

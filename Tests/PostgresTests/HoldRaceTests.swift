@@ -43,9 +43,10 @@ import Testing
     /// one more signature.
     private func race(_ world: HoldWorld, _ round: Int) async throws -> Int {
         let action = try await world.held()
-        try await world.bank.test.sql(
+        try await world.bank.test.tamper(
+            with: "action",
             """
-            UPDATE countersign.action SET hold_until = date_trunc('milliseconds', clock_timestamp())
+            hold_until = date_trunc('milliseconds', clock_timestamp())
              WHERE id = '\(action.text)'
             """)
         let acts = [

@@ -46,15 +46,9 @@ import Testing
             let held = try await held(signal, customer, world)
             try await endHolds(world)
             // The transfer first, as no order of the two may matter.
-            try await world.test.run { connection throws(PostgresError) in
-                try connection.run(
-                    script: """
-                        ALTER TABLE countersign.action DISABLE TRIGGER ALL;
-                        UPDATE countersign.action SET hold_until = hold_until - interval '1 hour'
-                         WHERE id = '\(held.transfer.text)';
-                        ALTER TABLE countersign.action ENABLE TRIGGER ALL
-                        """)
-            }
+            try await world.test.tamper(
+                with: "action",
+                "hold_until = hold_until - interval '1 hour' WHERE id = '\(held.transfer.text)'")
             while try await world.housekeeping.settleDueActions() > 0 {}
             let end: Execution = signal == "new_device" ? .cancelled : .ready
             #expect(try await world.bank.action(held.payee)?.execution == end)
@@ -76,6 +70,46 @@ import Testing
             #expect(
                 try await world.bank.payees(of: customer.id, segment: PolicyRules.defaultSegment)
                     .count == 1)
+        }
+    }
+
+    @Test func `a transfer that is due before its payee waits for it`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(rules())
+            let held = try await held("sim_change", customer, world)
+            try await endHolds(world)
+            #expect(try await world.count(Self.releasable(held.transfer)) == 0)
+            #expect(try await world.housekeeping.settleDueActions() == 1)
+            #expect(try await world.bank.action(held.payee)?.execution == .ready)
+            #expect(try await world.bank.action(held.transfer)?.execution == .held)
+            #expect(try await world.housekeeping.settleDueActions() == 1)
+            #expect(try await world.bank.action(held.transfer)?.execution == .ready)
+        }
+    }
+
+    /// What the function answers to a release of it, whoever asks: 1 for released.
+    private static func releasable(_ action: ID<Action>) -> String {
+        """
+        SELECT (countersign.release_action(a.subject_id, c.version, a.id, a.seq, false, '[]')
+                = 'released')::int FROM countersign.action a
+          JOIN countersign.customer c USING (subject_id) WHERE a.id = '\(action.text)'
+        """
+    }
+
+    @Test func `a hold is decided once, and not even its owner shortens it`() async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(rules())
+            _ = try await held("new_device", customer, world)
+            for change in [
+                "hold_until = clock_timestamp()", "hold_end = 'release'", "hold_rule = 'risk_hold'",
+                "payee_unknown = true", "limit_before = 1",
+            ] {
+                await #expect(throws: StoreFailure.internalFailure(code: "CS003"), "\(change)") {
+                    try await world.test.sql("UPDATE countersign.action SET \(change)")
+                }
+            }
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
             ])
             let customer = try await world.customer()
             let outcomes = try await storm(
-                40, in: world, by: customer, try Fixtures.transfer("100.00"))
+                64, in: world, by: customer, try Fixtures.transfer("100.00"))
             #expect(outcomes.count(where: \.isDecided) == 10)
             let left = try Money(decimal: "50.00", currency: Currency("EUR"))
             for refusal in outcomes.compactMap(\.refusal) {
@@ -37,7 +37,7 @@ import Testing
             #expect(
                 try await world.count(
                     "SELECT count(*) FROM countersign.evidence WHERE kind = 'action.refused'")
-                    == 30)
+                    == 54)
             #expect(try await world.evidenceFaults() == [])
         }
     }
@@ -53,8 +53,47 @@ import Testing
             #expect(
                 try await world.approve(try Fixtures.newPayee(payee: friend), customer).isDecided)
             let outcomes = try await storm(
-                20, in: world, by: customer, try Fixtures.transfer("100.00", payee: friend))
+                64, in: world, by: customer, try Fixtures.transfer("100.00", payee: friend))
             #expect(outcomes.count(where: \.isDecided) == 3)
+        }
+    }
+
+    @Test func `the first transfers together are filled to their limit and never passed`()
+        async throws
+    {
+        try await DecisionWorld.with { world in
+            try await world.policy([
+                "{currencies,EUR,first_transfer_max}": "\"250.00\"",
+                "{open_challenges_max}": "100", "{payee,cooling_off_s}": "0",
+            ])
+            let customer = try await world.customer()
+            let friend = (name: "Ada Byron", iban: "NL91ABNA0417164300")
+            #expect(
+                try await world.approve(try Fixtures.newPayee(payee: friend), customer).isDecided)
+            let outcomes = try await storm(
+                64, in: world, by: customer, try Fixtures.transfer("100.00", payee: friend))
+            #expect(outcomes.count(where: \.isDecided) == 2)
+        }
+    }
+
+    @Test func `as many payees as a day allows, of 64 that are confirmed at once`() async throws {
+        try await DecisionWorld.with { world in
+            try await world.policy([
+                "{payee,new_per_day_max}": "5", "{open_challenges_max}": "100",
+            ])
+            let customer = try await world.customer()
+            let accounts = try (0..<64).map { try TestIban.dutch($0) }
+            let asked = try await inParallel(64) { index in
+                try await world.ask(
+                    try Fixtures.newPayee(payee: ("Ada Byron", accounts[index])), customer)
+            }
+            let outcomes = try await inParallel(64) { index in
+                try await world.bank.decide(try world.command(.approve, asked[index], customer))
+            }
+            #expect(outcomes.count(where: \.isDecided) == 5)
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.payee WHERE action_id IS NOT NULL") == 5)
         }
     }
 
@@ -134,5 +173,20 @@ import Testing
                 try await world.policy([:])
             }
         }
+    }
+}
+
+/// IBANs with right check digits, as many as a test needs.
+private enum TestIban {
+    static func dutch(_ number: Int) throws -> String {
+        let account = "ABNA" + String(repeating: "0", count: 7) + String(100 + number)
+        // ISO 13616: the remainder of the rearranged digits by 97, from 98.
+        var remainder = 0
+        for unit in (account + "NL00").utf8 {
+            let value = unit < 0x41 ? Int(unit) - 0x30 : Int(unit) - 0x37
+            remainder = (remainder * (value < 10 ? 10 : 100) + value) % 97
+        }
+        let check = 98 - remainder
+        return "NL" + (check < 10 ? "0" : "") + String(check) + account
     }
 }

@@ -107,6 +107,40 @@ import Testing
         }
     }
 
+    /// Verdicts of before V0027, which counts them as they are written.
+    @Test func `counts the verdicts of shadows that were there before the counts`() async throws {
+        try await withEmptyDatabase { _, info in
+            let roles = try String(
+                contentsOf: SQLFolder.root.appending(path: "roles.sql"), encoding: .utf8)
+            let before = Migration.all.filter { $0.version < 27 }
+            _ = try await Migrator(roles: roles, migrations: before).migrate(info)
+            let verdicts = """
+                INSERT INTO countersign.shadow_verdict (shadow_id, evidence_id, action_id, kind,
+                       decided_at, before_outcome, after_outcome)
+                SELECT s.id, gen_random_uuid(), gen_random_uuid(), 'transfer', now(), 'allowed', o
+                  FROM countersign.policy_shadow s,
+                       unnest(ARRAY['allowed', 'allowed', 'undecidable']) o
+                RETURNING 1
+                """
+            _ = try await query(
+                info,
+                """
+                WITH c AS (INSERT INTO countersign.client (id, name, role)
+                           VALUES (gen_random_uuid(), 'anna', 'risk') RETURNING id)
+                INSERT INTO countersign.policy_shadow (id, label, document, started_by, started_at,
+                       until, evidence_id, done_until)
+                SELECT gen_random_uuid(), 'a', '', c.id, now(), now() + interval '1 day',
+                       gen_random_uuid(), now() FROM c RETURNING 1
+                """)
+            _ = try await query(info, verdicts)
+            _ = try await Migrator.embedded.migrate(info)
+            let counts = "SELECT times FROM countersign.shadow_count ORDER BY times"
+            #expect(try await query(info, counts).map { try $0["times"] } == [1, 2])
+            _ = try await query(info, verdicts)
+            #expect(try await query(info, counts).map { try $0["times"] } == [2, 4])
+        }
+    }
+
     /// What was enrolled before V0009 signs in DER, met no profile, and keeps its verdict.
     @Test func `keeps the credentials that were enrolled before they had formats and failures`()
         async throws

@@ -64,6 +64,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, "1950.00"])
+    func `a transfer that waits does not go out on a raise that was taken back`(
+        lowered: String?
+    ) async throws {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(
+                Self.raises.merging(["{signals}": #"{"new_device": {"hold_s": 3600}}"#]) { $1 })
+            let raised = try await raise(to: "2000.00", customer, world)
+            let asked = try await world.ask(
+                Fixtures.transfer("1900.00"), customer, risk: ["signals": ["new_device"]])
+            #expect(
+                try await world.bank.decide(world.command(.approve, asked, customer)).isDecided)
+            if let lowered {
+                #expect(
+                    try await world.approve(Fixtures.limitChange(lowered), customer).isDecided)
+            }
+            _ = try await world.bank.cancel(raised, reason: "mistake")
+            try await world.settleHolds()
+            #expect(try await world.bank.action(asked.id)?.execution == .cancelled)
+            #expect(try await world.evidenceFaults() == [])
+        }
+    }
+
     @Test func `a limit that was no raise is cut with the policy, and a raise is not`()
         async throws
     {

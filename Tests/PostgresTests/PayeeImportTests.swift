@@ -186,6 +186,53 @@ import Testing
         }
     }
 
+    @Test
+    func `leaves removed what was removed after the act was proposed, and not what was before`()
+        async throws
+    {
+        try await inProduction { importing in
+            let world = importing.world
+            let rows = [try Self.row(1), try Self.row(2)]
+            let first = try await signed(rows, importing)
+            for row in rows {
+                #expect(try await world.administration.importPayee(row, under: first) == .imported)
+            }
+            func remove(_ account: String) async throws {
+                try await world.test.sql(
+                    """
+                    UPDATE countersign.payee SET status = 'removed'
+                     WHERE account LIKE '%\(account)' AND status = 'active'
+                    """)
+            }
+            try await remove("account-1")
+            let again = [try Self.row(1, salt: 2), try Self.row(2, salt: 2)]
+            let second = try await signed(again, importing)
+            try await remove("account-2")
+            #expect(
+                try await world.administration.importPayee(again[0], under: second) == .imported)
+            #expect(try await world.administration.importPayee(again[1], under: second) == .exists)
+            #expect(try await payees(world) == 1)
+        }
+    }
+
+    @Test func `is of the time at which it is done, whatever the operator says`() async throws {
+        try await PeopleWorld.with { world in
+            for age in ["-1 hour", "1 minute"] {
+                let database = await world.test.open(as: .op, size: 1)
+                await #expect(throws: StoreFailure.internalFailure(code: "CS002"), "\(age)") {
+                    try await database.run { connection throws(PostgresError) in
+                        try connection.run(
+                            script: """
+                                SELECT countersign.import_payee(gen_random_uuid(),
+                                    gen_random_uuid(), 'bban:other', 'Zoë', '',
+                                    clock_timestamp() + interval '\(age)', '[]', NULL, NULL)
+                                """)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `without an act is for development, which ends once`() async throws {
         try await PeopleWorld.with { world in
             let row = try Self.row(1)

@@ -222,15 +222,26 @@ extension DecisionWorld {
 extension TestDatabase {
     /// Lets the time of every hold be over, which only a superuser without triggers can do.
     func endHolds() async throws {
+        try await tamper(with: "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+        try await sql(
+            """
+            UPDATE countersign.execution_order SET available_at = clock_timestamp()
+             WHERE settled_at IS NULL
+            """)
+    }
+
+    /// Changes rows as only a superuser without triggers can.
+    ///
+    /// - Parameters:
+    ///   - table: Its name.
+    ///   - assignment: What follows SET.
+    func tamper(with table: String, _ assignment: String) async throws {
         try await run { connection throws(PostgresError) in
             try connection.run(
                 script: """
-                    ALTER TABLE countersign.action DISABLE TRIGGER ALL;
-                    UPDATE countersign.action SET hold_until = clock_timestamp()
-                     WHERE execution = 'held';
-                    ALTER TABLE countersign.action ENABLE TRIGGER ALL;
-                    UPDATE countersign.execution_order SET available_at = clock_timestamp()
-                     WHERE settled_at IS NULL
+                    ALTER TABLE countersign.\(table) DISABLE TRIGGER ALL;
+                    UPDATE countersign.\(table) SET \(assignment);
+                    ALTER TABLE countersign.\(table) ENABLE TRIGGER ALL
                     """)
         }
     }

@@ -278,7 +278,7 @@ import Testing
                 try PolicyRules(document: active), over: always, changesMax: 10)
             #expect(same["decided"] == .integer(4))
             #expect(same["changed"] == .integer(0))
-            #expect(same["unreadable"] == .integer(0))
+            #expect(same["undecidable"] == .integer(0))
             let draft = active.setting("currencies.EUR.single_max", to: "15.00")
             let report = try await simulate(
                 try PolicyRules(document: draft), over: always, changesMax: 1)

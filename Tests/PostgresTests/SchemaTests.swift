@@ -116,7 +116,7 @@ import Testing
 
     @Test(arguments: [
         ("execution = 'executed'", "CS005"), ("execution = 'cancelled'", "CS005"),
-        ("execution = 'held', hold_until = now(), hold_rule = 'payee_cooling_off'", "CS004"),
+        ("execution = 'held', hold_until = now(), hold_rule = 'payee_cooling_off'", "CS003"),
         ("\"authorization\" = 'rejected', execution = 'none'", "CS004"),
         ("amount = '1.00', amount_minor = 100", "CS003"), ("payee_name = 'Mallory'", "CS003"),
         ("expires_at = expires_at + interval '1 day'", "CS003"),

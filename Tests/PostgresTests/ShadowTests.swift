@@ -57,47 +57,23 @@ import Testing
         #expect(try await play(true) == without)
     }
 
-    /// What a transaction wrote first and committed last is found, however far the others are by then.
+    /// What a transaction wrote first and committed last is found, however far the others are by
+    /// then.
     @Test func `skips no decision that is committed late`() async throws {
         try await ShadowWorld.with { world in
             let shadow = try await world.shadow(try await world.draft())
             try await world.pay("20.00")
-            let test = world.bank.test
-            try await test.sql("CREATE TABLE public.gate (is_open bool)")
-            let insert = world.copyDecision("clock_timestamp(), inputs")
-            async let open = test.sql(
-                """
-                DO $$ BEGIN
-                    \(insert);
-                    WHILE NOT EXISTS (SELECT FROM public.gate) LOOP
-                        PERFORM pg_sleep(0.01);
-                    END LOOP;
-                END $$
-                """)
-            let hasWritten = """
-                SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-                   AND backend_xid IS NOT NULL AND query LIKE 'DO %'
-                """
-            for _ in 0..<3000 {
-                if try await world.bank.count(hasWritten) > 0 { break }
-                try await Task.sleep(for: .milliseconds(10))
+            var later = shadow.startedAt
+            try await world.holdingOpen(world.copyDecision("clock_timestamp(), inputs")) {
+                try await world.hurry()
+                later = try await world.time()
+                for _ in 0..<5 {
+                    try await Task.sleep(for: .milliseconds(5))
+                    try await world.evaluate()
+                }
+                #expect(try await world.report(shadow)["decided"] == .integer(1))
+                #expect(try await world.doneUntil(shadow) < later)
             }
-            #expect(try await world.bank.count(hasWritten) == 1)
-            // So that the test need not wait for the longest way from a decision to its commit.
-            try await test.sql(
-                """
-                CREATE OR REPLACE FUNCTION countersign.decision_age_max() RETURNS interval
-                LANGUAGE sql IMMUTABLE AS $$ SELECT interval '0 seconds' $$
-                """)
-            let later = try await world.time()
-            for _ in 0..<5 {
-                try await Task.sleep(for: .milliseconds(5))
-                try await world.evaluate()
-            }
-            #expect(try await world.report(shadow)["decided"] == .integer(1))
-            #expect(try await world.doneUntil(shadow) < later)
-            try await test.sql("INSERT INTO public.gate VALUES (true)")
-            _ = try await open
             try await world.evaluate()
             #expect(try await world.report(shadow)["decided"] == .integer(2))
             try await world.evaluate { try await world.doneUntil(shadow) > later }
@@ -109,22 +85,28 @@ import Testing
         try await ShadowWorld.with { world in
             let shadow = try await world.shadow(try await world.draft())
             let count = 24
+            let all = "SELECT count(*) FROM countersign.policy_decision"
             async let paid = inParallel(count) { index in
                 try await world.bank.approve(
                     Fixtures.transfer(index.isMultiple(of: 2) ? "10.00" : "20.00"), world.customer)
             }
+            // Until the last one is there, and then once more.
             _ = try await inParallel(4) { _ in
-                for _ in 0..<20 { try await world.evaluate() }
+                var hasAll = false
+                repeat {
+                    hasAll = try await world.bank.count(all) == count
+                    try await world.evaluate()
+                } while !hasAll
             }
             let decided = try await paid.count(where: \.isDecided)
             #expect(decided == count)
-            try await world.evaluate()
             #expect(
                 try await world.bank.count("SELECT count(*) FROM countersign.shadow_verdict")
                     == count)
             #expect(world.reported.withLock { $0.count } == count)
             #expect(Set(world.reported.withLock { $0.map(\.evidence) }).count == count)
             #expect(try await world.report(shadow)["changed"] == .integer(Int64(count / 2)))
+            #expect(try await world.bank.count(ShadowWorld.miscounted) == 0)
         }
     }
 
@@ -146,9 +128,9 @@ import Testing
             try await world.pay("30.00")
             try await world.evaluate()
             let found = try await world.report(shadow)
-            #expect(found["decided"] == .integer(2) && found["unreadable"] == .integer(4))
+            #expect(found["decided"] == .integer(2) && found["undecidable"] == .integer(4))
             let other = try await world.report(unreadable)
-            #expect(other["decided"] == .integer(0) && other["unreadable"] == .integer(6))
+            #expect(other["decided"] == .integer(0) && other["undecidable"] == .integer(6))
         }
     }
 
@@ -161,11 +143,7 @@ import Testing
             #expect(ended.shadow.end?.by.name == "anna")
             // Decided after its end: not its own.
             try await world.pay("30.00")
-            try await world.bank.test.sql(
-                """
-                CREATE OR REPLACE FUNCTION countersign.decision_age_max() RETURNS interval
-                LANGUAGE sql IMMUTABLE AS $$ SELECT interval '0 seconds' $$
-                """)
+            try await world.hurry()
             let queue = PostgresShadowQueue(database: world.bank.database)
             try await world.evaluate { try await queue.incomplete().isEmpty }
             let found = try await world.report(shadow)
@@ -213,7 +191,41 @@ import Testing
                 outcomes.count { if case .tooManyActive = $0 { true } else { false } } == 5)
             _ = try await world.shadows.end(started[0].id, by: world.anna)
             _ = try await world.shadow()
-            #expect(try await world.shadows.shadows().shadows.count == 4)
+        }
+    }
+
+    @Test func `is listed with the others, the newest first and page by page`() async throws {
+        try await ShadowWorld.with { world in
+            var begun: [ID<Shadow>] = []
+            for _ in 0..<3 { begun.append(try await world.shadow().id) }
+            let newest = begun.sorted(by: { $0.rawValue > $1.rawValue })
+            let first = try await world.shadows.shadows(ShadowQuery(limit: 2)).shadows
+            #expect(first.map(\.id) == Array(newest.prefix(2)))
+            let rest = try await world.shadows.shadows(ShadowQuery(limit: 2, before: newest[1]))
+            #expect(rest.shadows.map(\.id) == [newest[2]])
+            let none = try await world.shadows.shadows(ShadowQuery(limit: 2, before: newest[2]))
+            #expect(none.shadows.isEmpty)
+        }
+    }
+
+    /// The use case holds the same bound: `ShadowsTests`.
+    @Test func `lasts 30 days to the millisecond in the database too`() async throws {
+        try await ShadowWorld.with { world in
+            let (person, at) = try #require(try await world.store.asker(world.anna))
+            func start(_ excess: Int64) async throws -> ShadowCreation {
+                let end = at + PolicyShadow.lengthMax
+                return try await world.store.start(
+                    PolicyShadow(
+                        id: ID(at: at, random: EntropySource.openSSL(10)), label: "month",
+                        digest: sha256([]), startedBy: person, startedAt: at,
+                        until: Instant(milliseconds: end.milliseconds + excess), doneUntil: at),
+                    [])
+            }
+            let whole = try await start(0)
+            #expect(whole == .started)
+            await #expect(
+                throws: StoreFailure.internalFailure(code: "23514:policy_shadow_length")
+            ) { try await start(1) }
         }
     }
 
@@ -229,6 +241,11 @@ import Testing
         ("TRUNCATE countersign.policy_shadow CASCADE", "CS001"),
         ("UPDATE countersign.shadow_verdict SET after_rule = 'x'", "CS001"),
         ("DELETE FROM countersign.shadow_verdict", "CS001"),
+        ("UPDATE countersign.policy_shadow SET forgotten_at = clock_timestamp()", "CS001"),
+        ("UPDATE countersign.shadow_count SET times = times - 1", "CS001"),
+        ("UPDATE countersign.shadow_count SET after_rule = 'x', times = times + 1", "CS001"),
+        ("DELETE FROM countersign.shadow_count", "CS001"),
+        ("TRUNCATE countersign.shadow_count", "CS001"),
     ])
     func `is changed by nobody`(statement: String, code: String) async throws {
         try await ShadowWorld.with { world in
@@ -244,6 +261,7 @@ import Testing
     /// SQLSTATE 42501: insufficient privilege.
     @Test(arguments: [
         "INSERT INTO countersign.shadow_verdict (shadow_id) VALUES (NULL)",
+        "INSERT INTO countersign.shadow_count (shadow_id) VALUES (NULL)",
         "UPDATE countersign.policy_shadow SET done_until = until",
         "DELETE FROM countersign.policy_decision", "UPDATE countersign.event_push SET position = 9",
         "SELECT countersign.guard_policy_shadow()",
@@ -273,24 +291,5 @@ import Testing
                 }
             }
         }
-    }
-}
-
-extension ShadowWorld {
-    /// Evaluates until something is so. Transactions of other tests on the same server may delay it.
-    func evaluate(until isSo: () async throws -> Bool) async throws {
-        for _ in 0..<6000 {
-            try await evaluate()
-            if try await isSo() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        throw Unexpected("waited in vain")
-    }
-
-    func doneUntil(_ shadow: PolicyShadow) async throws -> Instant {
-        guard let found = try await shadows.report(of: shadow.id) else {
-            throw Unexpected("the shadow is gone")
-        }
-        return found.report.shadow.doneUntil
     }
 }

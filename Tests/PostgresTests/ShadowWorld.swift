@@ -9,6 +9,7 @@ struct ShadowWorld: Sendable {
     let bank: DecisionWorld
     let customer: TestCustomer
     let anna: ID<Client>
+    let store: PostgresShadowStore
     let shadows: Shadows
     /// The verdicts that workers of ``evaluate`` said were new.
     let reported = Locked<[ShadowVerdict]>([])
@@ -25,13 +26,12 @@ struct ShadowWorld: Sendable {
         let isNew = try await bank.administration.addClient(
             anna, name: "anna", role: .risk, keyDigest: sha256([7]), subjectAlternativeName: nil)
         guard isNew else { throw Unexpected("there is anna already") }
-        shadows = Shadows(
-            store: PostgresShadowStore(
-                database: bank.database,
-                service: ServiceSubject(
-                    database: bank.database, sealer: bank.sealer,
-                    keyEncryption: bank.keyEncryption, entropy: .openSSL)),
-            sha256: .openSSL, entropy: .openSSL)
+        store = PostgresShadowStore(
+            database: bank.database,
+            service: ServiceSubject(
+                database: bank.database, sealer: bank.sealer, keyEncryption: bank.keyEncryption,
+                entropy: .openSSL))
+        shadows = Shadows(store: store, sha256: .openSSL, entropy: .openSSL)
     }
 
     /// The policy in force, with one member changed.
@@ -49,7 +49,7 @@ struct ShadowWorld: Sendable {
 
     /// The database's time, and so much more.
     func time(_ seconds: Int64 = 0) async throws -> Instant {
-        try await shadows.shadows().at + Seconds(seconds)
+        try await shadows.shadows(ShadowQuery(limit: 1)).at + Seconds(seconds)
     }
 
     func begin(
@@ -57,7 +57,7 @@ struct ShadowWorld: Sendable {
     ) async throws -> StartShadowOutcome {
         try await shadows.start(
             StartShadowCommand(
-                person: person ?? anna, label: DisplayText("tighter", .credentialLabel),
+                person: person ?? anna, label: DisplayText("tighter", .shadowLabel),
                 document: draft ?? Fixtures.policyDocument, until: try await time(seconds)))
     }
 
@@ -69,11 +69,73 @@ struct ShadowWorld: Sendable {
     }
 
     /// What the background worker of one instance does, once.
-    func evaluate() async throws {
+    func evaluate(_ reach: ShadowReach = .whole) async throws {
         let worker = EvaluateShadows(queue: PostgresShadowQueue(database: bank.database)) {
             [reported] verdict in reported.withLock { $0.append(verdict) }
         }
-        while try await worker() {}
+        while try await worker(reach) {}
+    }
+
+    /// Evaluates until something is so. Transactions of other tests on the server may delay it.
+    func evaluate(
+        _ reach: ShadowReach = .whole, until isSo: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<6000 {
+            try await evaluate(reach)
+            if try await isSo() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw Unexpected("waited in vain")
+    }
+
+    /// Runs a statement in a transaction that is open until `body` has run, and is committed then.
+    func holdingOpen(
+        _ statement: String, _ body: () async throws -> Void
+    ) async throws {
+        let test = bank.test
+        try await test.sql("CREATE TABLE public.gate (is_open bool)")
+        async let open = test.sql(
+            """
+            DO $$ BEGIN
+                \(statement);
+                WHILE NOT EXISTS (SELECT FROM public.gate) LOOP
+                    PERFORM pg_sleep(0.01);
+                END LOOP;
+            END $$
+            """)
+        let hasWritten = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+               AND backend_xid IS NOT NULL AND query LIKE 'DO %'
+            """
+        do {
+            for _ in 0..<3000 {
+                if try await bank.count(hasWritten) > 0 { break }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            guard try await bank.count(hasWritten) == 1 else { throw Unexpected("not open") }
+            try await body()
+        } catch {
+            try await test.sql("INSERT INTO public.gate VALUES (true)")
+            throw error
+        }
+        try await test.sql("INSERT INTO public.gate VALUES (true)")
+        _ = try await open
+    }
+
+    /// So that a test need not wait for the longest way from a decision to its commit.
+    func hurry() async throws {
+        try await bank.test.sql(
+            """
+            CREATE OR REPLACE FUNCTION countersign.decision_age_max() RETURNS interval
+            LANGUAGE sql IMMUTABLE AS $$ SELECT interval '0 seconds' $$
+            """)
+    }
+
+    func doneUntil(_ shadow: PolicyShadow) async throws -> Instant {
+        guard let found = try await shadows.report(of: shadow.id) else {
+            throw Unexpected("the shadow is gone")
+        }
+        return found.report.shadow.doneUntil
     }
 
     func report(_ shadow: PolicyShadow) async throws -> JSON {

@@ -188,6 +188,21 @@ package enum ActRefusal: Error, Equatable, Sendable {
     case approvalChanged
 }
 
+extension ActRefusal {
+    /// The word in evidence of what tells of a customer, a policy or a rule; `nil` for what leaves no
+    /// evidence, since it says only what everybody of the role can read anyway.
+    package var recordedWord: String? {
+        switch self {
+        case .action(.policy(let refusal)): refusal.word
+        case .customerHasKey: "customer_has_key"
+        case .approvalChanged: "approval_changed"
+        case .holdChanged: "hold_changed"
+        case .notReleasable: "hold_not_releasable"
+        default: nil
+        }
+    }
+}
+
 /// What came of making an act, or of asking to sign one.
 package enum ActQuestionOutcome: Sendable {
     case asked(RecordedAct, challenge: JSON)

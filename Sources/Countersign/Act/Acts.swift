@@ -38,7 +38,13 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
             let draft: ActDraft
             switch try await draw(command, context) {
             case .success(let drawn): draft = drawn
-            case .failure(let refusal): return .refused(refusal)
+            case .failure(let refusal):
+                if refusal.recordedWord != nil {
+                    // Told only once it is on record.
+                    guard try await store.refuse(command, because: refusal, on: context)
+                    else { continue }
+                }
+                return .refused(refusal)
             }
             guard !context.signingKeys.isEmpty else { return .refused(.noKey) }
             let act = act(command.kind, draft, context)
@@ -135,6 +141,12 @@ package struct Acts<Store: ActStore, Verifier: AssertionVerifier>: ActService {
                 return .refused(.notProposed)
             }
             guard !context.base.signingKeys.isEmpty else { return .refused(.noKey) }
+            if let found = tampered(in: context) {
+                guard
+                    try await store.recordTampering(found, contradicting: context.act.document)
+                else { continue }
+                return .refused(.approvalChanged)
+            }
             let asked = question(context.act, context.base)
             if try await store.ask(asked.challenge) {
                 return .asked(context.act, challenge: asked.json)

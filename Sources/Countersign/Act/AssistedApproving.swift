@@ -50,13 +50,30 @@ extension Acts {
         } catch {
             return .failure(.invalid(error))
         }
-        guard let found = try await store.assistedAction(request.action) else {
-            return .failure(.notFound)
+        for _ in 0..<Self.racesMax {
+            guard let found = try await store.assistedAction(request.action) else {
+                return .failure(.notFound)
+            }
+            if !found.isIntact, DecisionRefusal(over: found) == nil {
+                guard try await store.recordTampering(found, contradicting: nil) else { continue }
+            }
+            return approvable(found).map { _, least in
+                let approval = AssistedApproval(request, of: found.action, hold: least)
+                return ActDraft(
+                    document: approval.document, expiresAt: found.action.expiresAt)
+            }
         }
-        return approvable(found).map { _, least in
-            let approval = AssistedApproval(request, of: found.action, hold: least)
-            return ActDraft(document: approval.document, expiresAt: found.action.expiresAt)
-        }
+        throw .unavailable
+    }
+
+    /// The action of an act when it is not what the customer was asked, or not what stands in the document
+    /// that officers were shown: no action ever changes. `nil` when nobody decides it any more.
+    func tampered(in context: ActContext) -> AssistedAction? {
+        guard let found = context.assisted, DecisionRefusal(over: found) == nil else { return nil }
+        guard found.isIntact else { return found }
+        guard let shown = AssistedApproval(recorded: context.act.content) else { return nil }
+        let stored = AssistedApproval(shown.request, of: found.action, hold: shown.hold)
+        return stored == shown ? nil : found
     }
 
     /// What a recorded act about an action would bring about now.
@@ -84,13 +101,9 @@ extension Acts {
     private func approvable(
         _ found: AssistedAction
     ) -> Result<(Allowance, least: Seconds), ActRefusal> {
-        if let refusal = DecisionRefusal(closed: found.action, at: found.at)
-            ?? DecisionRefusal(exhausted: found.action)
-        {
-            return .failure(.action(refusal))
-        }
-        if found.hasUsableKey { return .failure(.customerHasKey) }
+        if let refusal = DecisionRefusal(over: found) { return .failure(.action(refusal)) }
         guard found.isIntact else { return .failure(.approvalChanged) }
+        if found.hasUsableKey { return .failure(.customerHasKey) }
         switch found.policy.decide(found.action.content, found.state) {
         case .refused(let refusal): return .failure(.action(.policy(refusal)))
         case .allowed(let allowance):
@@ -100,5 +113,16 @@ extension Acts {
             }
             return .success((allowance, least: least))
         }
+    }
+}
+
+extension DecisionRefusal {
+    /// Why nobody approves an action any more; `nil` while it can be.
+    fileprivate init?(over found: AssistedAction) {
+        guard
+            let refusal = DecisionRefusal(closed: found.action, at: found.at)
+                ?? DecisionRefusal(exhausted: found.action)
+        else { return nil }
+        self = refusal
     }
 }

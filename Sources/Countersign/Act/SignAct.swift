@@ -21,6 +21,17 @@ extension Acts {
                     guard try await store.fail(command, because: failure, key: key, on: context)
                     else { continue }
                     return .refused(.authenticationFailed)
+                case .tampered(let found):
+                    // Told only once it is on record: after a lost race nothing was written.
+                    guard
+                        try await store.recordTampering(
+                            found, contradicting: context.act.document)
+                    else { continue }
+                    return .refused(.approvalChanged)
+                case .refuseSigned(let signature, let refusal):
+                    guard try await store.refuse(signature, because: refusal, on: context)
+                    else { continue }
+                    return .refused(refusal)
                 case .record(let signature):
                     // The next round reads what was written and answers that.
                     _ = try await store.sign(signature, on: context)
@@ -42,6 +53,10 @@ extension Acts {
     private enum Ruling {
         case refuse(ActRefusal)
         case fail(VerificationFailure, key: RecordedPersonKey?)
+        /// What is stored of the action is not what was asked, or not what officers were shown.
+        case tampered(AssistedAction)
+        /// A good last signature of something that is not allowed.
+        case refuseSigned(NewActSignature, ActRefusal)
         case record(NewActSignature)
     }
 
@@ -61,6 +76,13 @@ extension Acts {
         if challenge.expiresAt <= context.base.at { return .refuse(.challengeExpired) }
         if challenge.stage == .approve, !act.isProposed { return .refuse(.notProposed) }
         try demandIntegrity(of: challenge, context)
+        if let found = tampered(in: context) { return .tampered(found) }
+        return verify(command, challenge, context)
+    }
+
+    private func verify(
+        _ command: SignActCommand, _ challenge: RecordedActChallenge, _ context: ActContext
+    ) -> Ruling {
         guard
             let key = context.base.signingKeys.first(where: {
                 $0.stored.credentialID == command.assertion.rawID
@@ -76,13 +98,14 @@ extension Acts {
         guard case .passkey(let signCount, _, let backupState) = verified else {
             return .fail(.credentialType, key: key)
         }
+        func signature(_ effect: ActEffect) -> NewActSignature {
+            NewActSignature(
+                command: command, challenge: challenge, key: key, signCount: signCount,
+                backupState: backupState, effect: effect)
+        }
         switch effect(of: context) {
-        case .failure(let refusal): return .refuse(refusal)
-        case .success(let effect):
-            return .record(
-                NewActSignature(
-                    command: command, challenge: challenge, key: key, signCount: signCount,
-                    backupState: backupState, effect: effect))
+        case .success(let effect): return .record(signature(effect))
+        case .failure(let refusal): return .refuseSigned(signature(.none), refusal)
         }
     }
 
@@ -104,16 +127,19 @@ extension Acts {
     }
 
     /// Why nobody can sign it any more, or not this person; `nil` when nothing is in the way.
+    ///
+    /// What would be evidence is not told here, where nobody has signed: it is asked with the last signature,
+    /// which is recorded then. Otherwise an officer could ask again and again, and leave no trace.
     func refusal(of context: ActContext) -> ActRefusal? {
         guard context.act.state == .open else { return .closed(context.act.state) }
         switch prospect(of: context) {
         case .success: return nil
-        case .failure(let refusal): return refusal
+        case .failure(let refusal): return refusal.recordedWord == nil ? refusal : nil
         }
     }
 
     private func effect(of context: ActContext) -> Result<ActEffect, ActRefusal> {
-        prospect(of: context).map { context.act.needsOneMore ? $0 : .none }
+        context.act.needsOneMore ? prospect(of: context) : .success(.none)
     }
 
     /// What the act would bring about now, whoever has signed it so far.

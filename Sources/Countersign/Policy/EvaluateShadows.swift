@@ -1,33 +1,3 @@
-/// A shadow that has decisions to decide, or will have some.
-package struct EvaluatedShadow: Sendable {
-    package let id: ID<Shadow>
-    /// Its rules; `nil` for a document that this program does not take any more, or that somebody changed.
-    package let policy: Policy?
-
-    package init(id: ID<Shadow>, policy: Policy?) {
-        self.id = id
-        self.policy = policy
-    }
-}
-
-/// A decision that a shadow has not decided yet.
-package struct ShadowedDecision: Sendable {
-    package let evidence: ID<Evidence>
-    /// What it came to.
-    package let before: SimulatedOutcome
-    /// What it was about and looked at; `nil` when one of both cannot be read any more.
-    package let inputs: (content: ActionContent, state: RecordedState)?
-
-    package init(
-        evidence: ID<Evidence>, before: SimulatedOutcome,
-        inputs: (content: ActionContent, state: RecordedState)?
-    ) {
-        self.evidence = evidence
-        self.before = before
-        self.inputs = inputs
-    }
-}
-
 /// What a decision would have come to under a shadow.
 package struct ShadowVerdict: Sendable {
     package let evidence: ID<Evidence>
@@ -43,9 +13,9 @@ package struct ShadowVerdict: Sendable {
     /// - Parameters:
     ///   - decision: What was recorded.
     ///   - policy: The draft; `nil` when it cannot be read.
-    package init(_ decision: ShadowedDecision, under policy: Policy?) {
+    package init(_ decision: RecordedVerdict, under policy: Policy?) {
         evidence = decision.evidence
-        before = decision.before
+        before = decision.outcome
         kind = decision.inputs?.content.kind
         band = decision.inputs.flatMap { PolicyComparison.Band($0.content) }
         guard let policy, let (content, state) = decision.inputs else {
@@ -59,33 +29,10 @@ package struct ShadowVerdict: Sendable {
     package var word: String { after?.word ?? "undecidable" }
 }
 
-/// Where the decisions come from that shadows have to decide, and where their verdicts go.
-package protocol ShadowQueue: Sendable {
-    /// The shadows that are not complete.
-    func incomplete() async throws(StoreFailure) -> [EvaluatedShadow]
-
-    /// Committed decisions without a verdict of this shadow, oldest first.
-    func undecided(
-        by shadow: ID<Shadow>, limit: Int
-    ) async throws(StoreFailure) -> [ShadowedDecision]
-
-    /// Keeps verdicts; of several about one decision the first one.
-    ///
-    /// - Returns: The decisions of which they were new.
-    /// - Throws: ``StoreFailure``.
-    func record(
-        _ verdicts: [ShadowVerdict], of shadow: ID<Shadow>
-    ) async throws(StoreFailure) -> Set<ID<Evidence>>
-
-    /// Tells the database that nothing undecided was found, so that it may move
-    /// ``PolicyShadow/doneUntil``.
-    func advance(_ shadow: ID<Shadow>) async throws(StoreFailure)
-}
-
 /// Decides under each shadow what was decided under the policy in force.
 ///
-/// Any number of instances may do it at once: a verdict is a pure function of recorded inputs, and the
-/// database keeps one of each.
+/// Any number of instances may do it at once: a verdict is a pure function of recorded inputs, and
+/// the database keeps one of each.
 package struct EvaluateShadows: Sendable {
     private let queue: any ShadowQueue
     private let report: @Sendable (ShadowVerdict) -> Void
@@ -93,7 +40,7 @@ package struct EvaluateShadows: Sendable {
     /// Decisions of one transaction.
     package static let batchMax = 500
     /// Batches of one shadow before the next one has its turn.
-    private static let batchesMax = 20
+    package static let batchesMax = 20
 
     /// - Parameters:
     ///   - queue: Where decisions come from.
@@ -107,14 +54,15 @@ package struct EvaluateShadows: Sendable {
 
     /// One round over all shadows.
     ///
+    /// - Parameter reach: How far back to look; `whole` once a minute is enough.
     /// - Returns: Whether there may be more to do at once.
     /// - Throws: ``StoreFailure``, after every shadow had its turn; the next round tries again.
-    package func callAsFunction() async throws(StoreFailure) -> Bool {
+    package func callAsFunction(_ reach: ShadowReach) async throws(StoreFailure) -> Bool {
         var hasMore = false
         var failure: StoreFailure?
         for shadow in try await queue.incomplete() {
             do throws(StoreFailure) {
-                if try await evaluate(shadow) { hasMore = true }
+                if try await evaluate(shadow, reach) { hasMore = true }
             } catch {
                 // What is wrong with one stops none of the others.
                 failure = failure ?? error
@@ -124,9 +72,12 @@ package struct EvaluateShadows: Sendable {
         return hasMore
     }
 
-    private func evaluate(_ shadow: EvaluatedShadow) async throws(StoreFailure) -> Bool {
+    private func evaluate(
+        _ shadow: EvaluatedShadow, _ reach: ShadowReach
+    ) async throws(StoreFailure) -> Bool {
         for _ in 0..<Self.batchesMax {
-            let decisions = try await queue.undecided(by: shadow.id, limit: Self.batchMax)
+            let decisions = try await queue.undecided(
+                by: shadow.id, limit: Self.batchMax, reach: reach)
             if !decisions.isEmpty {
                 let verdicts = decisions.map { ShadowVerdict($0, under: shadow.policy) }
                 let recorded = try await queue.record(verdicts, of: shadow.id)

@@ -62,6 +62,9 @@ package struct PolicyComparison: Sendable {
     package private(set) var bands: [Band: Count] = [:]
     package private(set) var decided = 0
     package private(set) var changed = 0
+    /// Decisions that could not be decided again, and are counted nowhere else: their record, or
+    /// the draft, cannot be read.
+    package private(set) var undecidable = 0
     /// Some of the changed ones, as many as are listed.
     package private(set) var changes: [Change] = []
 
@@ -90,6 +93,9 @@ package struct PolicyComparison: Sendable {
         if before != after { changed += times }
     }
 
+    /// Counts decisions that cannot be decided again.
+    package mutating func countUndecidable(times: Int = 1) { undecidable += times }
+
     /// Lists a change that was counted.
     package mutating func list(_ change: Change) { changes.append(change) }
 }
@@ -97,15 +103,13 @@ package struct PolicyComparison: Sendable {
 extension PolicyComparison {
     /// The report with what it says of itself.
     ///
-    /// - Parameters:
-    ///   - isComplete: Whether it is about all decisions that were asked for.
-    ///   - unreadable: How many could not be decided again.
+    /// - Parameter isComplete: Whether it is about all decisions that were asked for.
     /// - Returns: The report, as the API and the command line show it.
-    package func report(isComplete: Bool, unreadable: Int) -> JSON {
+    package func report(isComplete: Bool) -> JSON {
         .object(
             [
                 .init("complete", .bool(isComplete)),
-                .init("unreadable", .integer(Int64(unreadable))),
+                .init("undecidable", .integer(Int64(undecidable))),
             ] + members)
     }
 

@@ -1,4 +1,5 @@
-/// A draft that is evaluated beside the policy in force, on the decisions as they come, without effect.
+/// A draft that is evaluated beside the policy in force, on the decisions as they come, without
+/// effect.
 package struct PolicyShadow: Sendable {
     /// How long one may last at most. The database holds the same bound.
     package static let lengthMax = Seconds(30 * 86_400)
@@ -10,8 +11,7 @@ package struct PolicyShadow: Sendable {
     package let id: ID<Shadow>
     /// What the person calls it.
     package let label: String
-    /// The document as it was sent, in the form in which it is kept.
-    package let document: Bytes
+    /// SHA-256 of the draft in the form in which it is kept.
     package let digest: Digest
     package let startedBy: Person
     /// Decisions from this time on are evaluated.
@@ -21,21 +21,23 @@ package struct PolicyShadow: Sendable {
     package let end: (by: Person, at: Instant)?
     /// Every decision of before this time has its verdict.
     package let doneUntil: Instant
+    /// Since when its verdicts are forgotten, for their age; `nil` while they are all there.
+    package let forgottenAt: Instant?
 
     package init(
-        id: ID<Shadow>, label: String, document: Bytes, digest: Digest, startedBy: Person,
-        startedAt: Instant, until: Instant, end: (by: Person, at: Instant)? = nil,
-        doneUntil: Instant
+        id: ID<Shadow>, label: String, digest: Digest, startedBy: Person, startedAt: Instant,
+        until: Instant, end: (by: Person, at: Instant)? = nil, doneUntil: Instant,
+        forgottenAt: Instant? = nil
     ) {
         self.id = id
         self.label = label
-        self.document = document
         self.digest = digest
         self.startedBy = startedBy
         self.startedAt = startedAt
         self.until = until
         self.end = end
         self.doneUntil = doneUntil
+        self.forgottenAt = forgottenAt
     }
 
     /// The end of the decisions that it is for.
@@ -44,8 +46,8 @@ package struct PolicyShadow: Sendable {
     /// Whether it takes new decisions at that time.
     package func isActive(at now: Instant) -> Bool { now < endsAt }
 
-    /// Whether every decision that it is for has its verdict.
-    package var isComplete: Bool { doneUntil >= endsAt }
+    /// Whether every decision that it is for has its verdict, and none of them is forgotten.
+    package var isComplete: Bool { doneUntil >= endsAt && forgottenAt == nil }
 
     /// How the API shows it. Source: `docs/api.md`.
     package func json(at now: Instant) -> JSON {
@@ -56,6 +58,7 @@ package struct PolicyShadow: Sendable {
             "started_at": .string(startedAt.text), "until": .string(until.text),
             "ended_by": .optional(end?.by.name), "ended_at": .optional(end?.at.text),
             "done_until": .string(min(max(doneUntil, startedAt), endsAt).text),
+            "forgotten_at": .optional(forgottenAt?.text),
         ]
     }
 }
@@ -64,19 +67,14 @@ package struct PolicyShadow: Sendable {
 package struct ShadowReport: Sendable {
     package let shadow: PolicyShadow
     package let comparison: PolicyComparison
-    /// Decisions that could not be decided again.
-    package let undecidable: Int
 
-    package init(shadow: PolicyShadow, comparison: PolicyComparison, undecidable: Int) {
+    package init(shadow: PolicyShadow, comparison: PolicyComparison) {
         self.shadow = shadow
         self.comparison = comparison
-        self.undecidable = undecidable
     }
 
     /// In the form of a dry run's.
-    package var json: JSON {
-        comparison.report(isComplete: shadow.isComplete, unreadable: undecidable)
-    }
+    package var json: JSON { comparison.report(isComplete: shadow.isComplete) }
 }
 
 /// A request to begin one.

@@ -1,17 +1,22 @@
 /// A decision as it was recorded, to be decided again.
 package struct RecordedVerdict: Sendable {
+    /// Names the decision.
+    package let evidence: ID<Evidence>
     package let action: ID<Action>
-    package let content: ActionContent
-    package let state: RecordedState
+    /// What it came to.
     package let outcome: SimulatedOutcome
+    /// What it was about and looked at; `nil` when one of both cannot be read: it was made before
+    /// inputs were kept so, or somebody changed it.
+    package let inputs: (content: ActionContent, state: RecordedState)?
 
     package init(
-        action: ID<Action>, content: ActionContent, state: RecordedState, outcome: SimulatedOutcome
+        evidence: ID<Evidence>, action: ID<Action>, outcome: SimulatedOutcome,
+        inputs: (content: ActionContent, state: RecordedState)?
     ) {
+        self.evidence = evidence
         self.action = action
-        self.content = content
-        self.state = state
         self.outcome = outcome
+        self.inputs = inputs
     }
 }
 
@@ -62,8 +67,8 @@ package enum SimulatedOutcome: Hashable, Sendable {
 
 /// The dry run of a draft over recorded decisions: what each would have come to.
 ///
-/// Each is decided on what was recorded then, by itself: a transfer that the draft refuses still counts in
-/// the sums of those after it. Pure; memory does not grow with the number of decisions.
+/// Each is decided on what was recorded then, by itself: a transfer that the draft refuses still
+/// counts in the sums of those after it. Pure; memory does not grow with the number of decisions.
 package struct PolicySimulation: Sendable {
     /// What the decisions came to so far.
     package private(set) var comparison = PolicyComparison()
@@ -78,16 +83,19 @@ package struct PolicySimulation: Sendable {
         self.changesMax = changesMax
     }
 
-    /// Decides one more.
+    /// Decides one more, when it can be decided again.
     package mutating func replay(_ recorded: RecordedVerdict) {
+        guard let (content, state) = recorded.inputs else {
+            comparison.countUndecidable()
+            return
+        }
         let before = recorded.outcome
-        let after = SimulatedOutcome(draft.decide(recorded.content, recorded.state))
-        comparison.count(
-            before: before, after: after, band: PolicyComparison.Band(recorded.content))
+        let after = SimulatedOutcome(draft.decide(content, state))
+        comparison.count(before: before, after: after, band: PolicyComparison.Band(content))
         guard before != after, comparison.changes.count < changesMax else { return }
         comparison.list(
             PolicyComparison.Change(
-                action: recorded.action, kind: recorded.content.kind,
-                decidedAt: recorded.state.at, before: before, after: after))
+                action: recorded.action, kind: content.kind, decidedAt: state.at,
+                before: before, after: after))
     }
 }

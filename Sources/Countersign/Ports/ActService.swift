@@ -85,6 +85,29 @@ package protocol ActStore: Sendable {
         _ signature: NewActSignature, on context: ActContext
     ) async throws(StoreFailure) -> Bool
 
+    /// Records that the last signature of an act was refused, with the signature, and spends its question;
+    /// the act stays open. `false` for a lost race.
+    func refuse(
+        _ signature: NewActSignature, because refusal: ActRefusal, on context: ActContext
+    ) async throws(StoreFailure) -> Bool
+
+    /// Records that an act was refused when it was proposed; `false` for somebody who is of no role of
+    /// ``PersonRole`` any more.
+    func refuse(
+        _ command: ProposeActCommand, because refusal: ActRefusal, on context: ProposalContext
+    ) async throws(StoreFailure) -> Bool
+
+    /// Records that an action is stored otherwise than it was asked or signed; `false` for a lost race.
+    ///
+    /// - Parameters:
+    ///   - found: The action as it was found.
+    ///   - document: What officers were shown of it; `nil` before an act is made.
+    /// - Returns: Whether it is on record.
+    /// - Throws: ``StoreFailure``.
+    func recordTampering(
+        _ found: AssistedAction, contradicting document: Bytes?
+    ) async throws(StoreFailure) -> Bool
+
     /// Ends an act; `false` for a lost race.
     func withdraw(
         _ context: ActContext, reason: DisplayText

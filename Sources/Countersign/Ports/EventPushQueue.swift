@@ -1,7 +1,7 @@
 /// The events that the receiver does not have yet, batch by batch.
 ///
-/// One batch is under way at a time, whatever the number of instances, and the next one is given out only
-/// when it has arrived. So nothing is skipped and nothing overtakes.
+/// One batch is under way at a time, whatever the number of instances, and the next one is given
+/// out only when it has arrived. So nothing is skipped and nothing overtakes.
 package protocol EventPushQueue: Sendable {
     /// Takes the batch that is due, under a lease of its own.
     ///
@@ -10,11 +10,16 @@ package protocol EventPushQueue: Sendable {
     /// - Parameters:
     ///   - limit: The most events of a batch that is not begun yet; 1 to 100.
     ///   - lease: How long nobody else gets it.
-    /// - Returns: What waits, and the batch when one is due.
+    /// - Returns: What waits, and the claim when a batch is due.
     /// - Throws: ``StoreFailure``.
     func claim(
         limit: Int, lease: Seconds
     ) async throws(StoreFailure) -> EventPushStanding
+
+    /// Reads what was claimed: by itself, so that what waits is known also when it cannot be read.
+    ///
+    /// - Throws: ``StoreFailure``; `event_batch` when an event of it is missing.
+    func batch(_ claim: EventPushClaim) async throws(StoreFailure) -> EventBatch
 
     /// Records what came of a batch.
     ///
@@ -32,35 +37,57 @@ package struct EventPushStanding: Sendable {
     /// How old the first of them is; zero when there is none.
     package let lag: Seconds
     /// The batch that is to be sent now; `nil` when none is due, or somebody else has it.
-    package let batch: EventBatch?
+    package let claim: EventPushClaim?
 
-    package init(waiting: Int, lag: Seconds, batch: EventBatch?) {
+    package init(waiting: Int, lag: Seconds, claim: EventPushClaim?) {
         self.waiting = waiting
         self.lag = lag
-        self.batch = batch
+        self.claim = claim
     }
+}
+
+/// The right to send a batch, for as long as the lease holds.
+package struct EventPushClaim: Sendable {
+    package let lease: ID<Lease>
+    /// The batch begins behind this place.
+    package let after: EventPlace
+    /// Its last place, behind ``after``.
+    package let last: EventPlace
+    /// From 1.
+    package let attempt: Int
+    /// The database's time of the claim.
+    package let at: Instant
+
+    package init(
+        lease: ID<Lease>, after: EventPlace, last: EventPlace, attempt: Int, at: Instant
+    ) {
+        precondition(after.number < last.number, "a batch has at least one event")
+        self.lease = lease
+        self.after = after
+        self.last = last
+        self.attempt = attempt
+        self.at = at
+    }
+
+    /// How many events the batch has, at least one.
+    package var count: Int { Int(last.number - after.number) }
 }
 
 /// Events that are sent together.
 package struct EventBatch: Sendable {
     /// At least one event.
     package let page: EventPage
-    package let lease: ID<Lease>
-    /// From 1.
-    package let attempt: Int
-    /// The database's time of the claim.
-    package let claimedAt: Instant
-
-    package init(page: EventPage, lease: ID<Lease>, attempt: Int, claimedAt: Instant) {
-        self.page = page
-        self.lease = lease
-        self.attempt = attempt
-        self.claimedAt = claimedAt
-    }
-
+    package let claim: EventPushClaim
     /// The first and the last place, the same whenever these events are sent.
-    package var id: String {
-        "\(page.events.first?.place.text ?? "")-\(page.next.text)"
+    package let id: String
+
+    package init(page: EventPage, claim: EventPushClaim) {
+        guard let first = page.events.first else {
+            preconditionFailure("a batch has at least one event")
+        }
+        self.page = page
+        self.claim = claim
+        id = "\(first.place.text)-\(page.next.text)"
     }
 }
 

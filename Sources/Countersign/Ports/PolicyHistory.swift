@@ -16,15 +16,11 @@ package protocol PolicyHistory: Sendable {
 /// Decisions in the order of their time.
 package struct PolicyHistoryPage: Sendable {
     package let verdicts: [RecordedVerdict]
-    /// Records that could not be read again, because they were made before inputs were kept so or because
-    /// somebody changed them.
-    package let unreadable: Int
     /// Where the next page begins; `nil` when this was the last.
     package let next: PolicyHistoryPosition?
 
-    package init(verdicts: [RecordedVerdict], unreadable: Int, next: PolicyHistoryPosition?) {
+    package init(verdicts: [RecordedVerdict], next: PolicyHistoryPosition?) {
         self.verdicts = verdicts
-        self.unreadable = unreadable
         self.next = next
     }
 }
@@ -58,23 +54,21 @@ package struct SimulatePolicy: Sendable {
     ///   - rules: What the draft says.
     ///   - period: The time of the decisions.
     ///   - changesMax: How many changed decisions are listed.
-    /// - Returns: The report; `unreadable` counts the records that could not be decided again, and
-    ///   `complete` tells whether the period held no more than ``decisionsMax``.
+    /// - Returns: The report; its `complete` tells whether the period held no more than
+    ///   ``decisionsMax``.
     /// - Throws: ``StoreFailure``.
     package func callAsFunction(
         _ rules: PolicyRules, over period: Range<Instant>, changesMax: Int
     ) async throws(StoreFailure) -> JSON {
         var simulation = PolicySimulation(
             draft: Policy(version: 0, digest: sha256([]), rules: rules), changesMax: changesMax)
-        var unreadable = 0
         var position: PolicyHistoryPosition?
         repeat {
             let page = try await history.decisions(
                 in: period, after: position, limit: Self.pageSize)
             for verdict in page.verdicts { simulation.replay(verdict) }
-            unreadable += page.unreadable
             position = page.next
         } while position != nil && simulation.comparison.decided < Self.decisionsMax
-        return simulation.comparison.report(isComplete: position == nil, unreadable: unreadable)
+        return simulation.comparison.report(isComplete: position == nil)
     }
 }

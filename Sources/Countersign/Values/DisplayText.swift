@@ -15,6 +15,8 @@ package struct DisplayText: Sendable {
         case credentialLabel, reason
         /// Why two people end a hold.
         case actReason
+        /// What a risk team calls a draft that it evaluates.
+        case shadowLabel
 
         /// In Unicode scalars.
         package var lengths: ClosedRange<Int> {
@@ -24,6 +26,7 @@ package struct DisplayText: Sendable {
             case .endToEndID: 0...35
             case .credentialLabel: 0...64
             case .actReason: 1...500
+            case .shadowLabel: 1...64
             }
         }
     }

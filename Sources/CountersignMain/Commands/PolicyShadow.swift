@@ -18,7 +18,7 @@ extension Command {
             await client.post(
                 "/v1/policies/shadows",
                 [
-                    "policy": try ServiceAccess.json(invocation.positionals[0]),
+                    "document": try ServiceAccess.json(invocation.positionals[0]),
                     "until": .string(invocation.option("until") ?? ""),
                     "label": .string(invocation.option("label") ?? ""),
                 ]))
@@ -30,11 +30,18 @@ extension Command {
         options: ServiceAccess.options
     ) { invocation in
         let client = try ServiceAccess.client(invocation)
-        let answer = try ServiceAccess.demand(await client.get("/v1/policies/shadows"))
-        guard case .array(let shadows)? = answer["shadows"], !shadows.isEmpty else {
-            return Console.out("no shadow")
+        var query = ""
+        var count = 0
+        while true {
+            let page = try ServiceAccess.demand(
+                await client.get("/v1/policies/shadows" + query))
+            guard case .array(let shadows)? = page["shadows"] else { break }
+            for shadow in shadows { Console.out(ShadowText.line(shadow)) }
+            count += shadows.count
+            guard let cursor = page["next_cursor"]?.text else { break }
+            query = "?cursor=\(cursor)"
         }
-        for shadow in shadows { Console.out(ShadowText.line(shadow)) }
+        if count == 0 { Console.out("no shadow") }
     }
 
     static let policyShadowShow = Command(
@@ -46,12 +53,9 @@ extension Command {
         let answer = try ServiceAccess.demand(await client.get("/v1/policies/shadows/\(id)"))
         let report = answer["report"] ?? .null
         Console.out(ShadowText.line(answer["shadow"] ?? .null))
-        if let unreadable = report["unreadable"], unreadable != .integer(0) {
-            Console.out("\(unreadable.shown) decisions could not be decided again")
-        }
-        for line in SimulationText.lines(report, incomplete: "more may come") {
-            Console.out(line)
-        }
+        let isForgotten = answer["shadow"]?["forgotten_at"]?.text != nil
+        let incomplete = isForgotten ? "its verdicts are forgotten" : "more may come"
+        for line in SimulationText.lines(report, incomplete: incomplete) { Console.out(line) }
     }
 
     static let policyShadowEnd = Command(

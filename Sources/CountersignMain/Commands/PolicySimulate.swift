@@ -43,6 +43,9 @@ enum SimulationText {
         var lines = [
             "\(report["decided"]?.shown ?? "?") decisions, \(report["changed"]?.shown ?? "?") changed"
         ]
+        if let undecidable = report["undecidable"], undecidable != .integer(0) {
+            lines.append("\(undecidable.shown) decisions could not be decided again")
+        }
         if report["complete"] == .bool(false) { lines.append(incomplete) }
         for name in ["outcomes", "rules"] {
             guard case .object(let members)? = report[name] else { continue }

@@ -1,4 +1,6 @@
 import Countersign
+import Crypto
+import Foundation
 
 /// Events of the feed as they came: well-formed, in order and without a gap.
 struct ReceivedEvents: Sendable {
@@ -29,6 +31,20 @@ struct ReceivedEvents: Sendable {
         self.events = events
         self.first = first
         self.last = last
+    }
+
+    /// The events in core banking's books, in the order in which they came.
+    ///
+    /// - Parameter path: The journal; one that is not there holds nothing.
+    /// - Returns: The events as they were sent.
+    static func all(inJournal path: String) -> [JSON] {
+        let journal = FileManager.default.contents(atPath: path) ?? Data()
+        return journal.split(separator: UInt8(ascii: "\n")).flatMap { line -> [JSON] in
+            guard case .array(let events)? = SignedJSON.decode(Bytes(line))?["events"] else {
+                return []
+            }
+            return events
+        }
     }
 
     /// The name of this batch, the same whenever it is sent.

@@ -1,6 +1,4 @@
 import Countersign
-import Crypto
-import Foundation
 
 /// The chapter about what the bank is told, to tell its customers.
 extension Story {
@@ -15,23 +13,13 @@ extension Story {
         came(page, "\(events.count) events")
         let kinds = events.compactMap { $0["kind"]?.text }
         say(Set(kinds).sorted().joined(separator: ", "))
-        for _ in 0..<200 where receivedEvents().count < events.count {
+        func received() -> [JSON] { ReceivedEvents.all(inJournal: bank.home.journal) }
+        for _ in 0..<200 where received().count < events.count {
             try await Task.sleep(for: .milliseconds(50))
         }
-        let received = receivedEvents()
+        let books = received()
         check(
-            "core banking's books hold the same, each once", received == events,
-            expected: "\(events.count) events", came: "\(received.count)")
-    }
-
-    /// The events in core banking's books, in their order.
-    private func receivedEvents() -> [JSON] {
-        let journal = FileManager.default.contents(atPath: bank.home.journal) ?? Data()
-        return journal.split(separator: UInt8(ascii: "\n")).flatMap { line -> [JSON] in
-            guard case .array(let events)? = SignedJSON.decode(Bytes(line))?["events"] else {
-                return []
-            }
-            return events
-        }
+            "core banking's books hold the same, each once", books == events,
+            expected: "\(events.count) events", came: "\(books.count)")
     }
 }

@@ -4,6 +4,18 @@ import Delivery
 import HTTP
 
 extension Configuration {
+    /// Of one exchange, from its beginning to the last byte of its answer.
+    private static let totalTimeout = Duration.seconds(10)
+    /// Of one connection.
+    private static let connectTimeout = Duration.seconds(2)
+    /// How long what is sent is nobody else's: more than twice `totalTimeout`, so that no late copy
+    /// comes after the next attempt.
+    private static let lease = Seconds(30)
+    /// The pause when no order is due; an order waits for it.
+    private static let orderPollInterval = Duration.milliseconds(100)
+    /// The pause when no batch of events is due; that a customer is told may wait a little longer.
+    private static let eventPollInterval = Duration.milliseconds(250)
+
     /// The worker that sends orders; `nil` when none are sent.
     ///
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
@@ -24,7 +36,7 @@ extension Configuration {
                 FailpointDeliveryQueue(base: queue, failpoints: Failpoints($0))
             } ?? queue,
             options: .init(
-                slots: delivery.slots, lease: Seconds(30), pollInterval: .milliseconds(100)),
+                slots: delivery.slots, lease: Self.lease, pollInterval: Self.orderPollInterval),
             deliver: { await link.deliver($0) }, sleep: { await pause($0) },
             report: { outcomes.note($0) })
     }
@@ -46,7 +58,7 @@ extension Configuration {
         let outcomes = EventPushOutcomes(metrics)
         return EventPushWorker(
             queue: queue,
-            options: .init(lease: Seconds(30), pollInterval: .milliseconds(250)),
+            options: .init(lease: Self.lease, pollInterval: Self.eventPollInterval),
             deliver: { await link.deliver($0) }, sleep: { await pause($0) },
             report: { outcomes.note($0) })
     }
@@ -83,7 +95,7 @@ extension Configuration {
         }
         return try HTTPClient(
             HTTPClient.Options(
-                connectTimeout: .seconds(2), totalTimeout: .seconds(10),
+                connectTimeout: Self.connectTimeout, totalTimeout: Self.totalTimeout,
                 authoritiesFile: core.ca?.text, clientCertificate: certificate,
                 plainHTTP: .toLoopbackOnly, slots: slots))
     }
@@ -121,7 +133,8 @@ private struct DeliveryOutcomes: Sendable {
     }
 }
 
-/// Counts what the worker of events tells, keeps how far it is, and logs what a person should look at.
+/// Counts what the worker of events tells, keeps how far it is, and logs what a person should look
+/// at.
 private struct EventPushOutcomes: Sendable {
     private let settled: Counters
     private let causes: Counters
@@ -153,7 +166,8 @@ private struct EventPushOutcomes: Sendable {
         case .settled(.retry(_, let cause)):
             causes.increment(cause.rawValue)
             Log.event(.eventsRetried, .code("cause", checking: cause.rawValue))
-        case .settled(.arrived), .leaseLost, .queueFailed: break
+        case .queueFailed(let failure): Log.event(.eventsFailed, .failure("code", failure))
+        case .settled(.arrived), .leaseLost: break
         }
     }
 }

@@ -111,8 +111,8 @@ struct Service: Sendable {
             let keeper = Keeper(
                 housekeeping: housekeeping, decisionRetentionDays: decisionRetentionDays)
             group.addTask { await keeper.run() }
-            let shadows = shadows
-            group.addTask { await evaluate(shadows) }
+            let shadowKeeper = ShadowKeeper(shadows: shadows)
+            group.addTask { await shadowKeeper.run() }
             let watch = TrustWatch(trust: trust)
             group.addTask { await watch.run() }
             group.addTask { await reloadCertificates(of: server, at: hangups) }
@@ -139,15 +139,28 @@ private func reloadCertificates(of server: HTTPServer, at hangups: AsyncStream<I
     }
 }
 
-/// Evaluates shadows, again and again, until the task is cancelled.
-private func evaluate(_ shadows: EvaluateShadows) async {
-    while !Task.isCancelled {
-        do throws(StoreFailure) {
-            if try await shadows() { continue }
-        } catch {
-            Log.event(.shadowsFailed)
+/// Evaluates shadows, again and again, until its task is cancelled.
+private struct ShadowKeeper: Sendable {
+    let shadows: EvaluateShadows
+
+    /// The pause when nothing is left to evaluate: a verdict comes about as long after its
+    /// decision.
+    private static let interval = Duration.milliseconds(500)
+    /// Between two looks at everything since the shadow's `done_until`.
+    private static let wholeInterval = Duration.seconds(60)
+
+    func run() async {
+        var nextWhole = ContinuousClock.now
+        while !Task.isCancelled {
+            let isWhole = ContinuousClock.now >= nextWhole
+            if isWhole { nextWhole = .now + Self.wholeInterval }
+            do throws(StoreFailure) {
+                if try await shadows(isWhole ? .whole : .recent) { continue }
+            } catch {
+                Log.event(.shadowsFailed)
+            }
+            await pause(Self.interval)
         }
-        await pause(.milliseconds(500))
     }
 }
 
@@ -159,24 +172,40 @@ private struct Keeper: Sendable {
     private static let interval = Duration.milliseconds(500)
     /// Rounds between two tidyings: about an hour.
     private static let tidyEvery = 7200
-    /// Rounds between two looks for nonces and decisions to forget: about ten seconds, so that a batch is enough.
+    /// Rounds between two looks for nonces and decisions to forget: about ten seconds.
     private static let forgetEvery = 20
 
     func run() async {
         var round = 0
+        var tidied: Int?
         while !Task.isCancelled {
-            do throws(StoreFailure) {
-                if round % Self.tidyEvery == 0 { try await housekeeping.tidy() }
-                if round % Self.forgetEvery == 0 {
-                    try await forgetDeviceRequests()
-                    try await forgetDecisions()
-                }
-                round += 1
+            // Customers wait for the first; nobody waits for what is forgotten.
+            await attempt { () async throws(StoreFailure) in
                 _ = try await housekeeping.settleDueActions()
-            } catch {
-                Log.event(.sweepFailed)
             }
+            if tidied.map({ round - $0 >= Self.tidyEvery }) ?? true,
+                await attempt(housekeeping.tidy)
+            {
+                tidied = round
+            }
+            if round % Self.forgetEvery == 0 {
+                await attempt(forgetDeviceRequests)
+                await attempt(forgetDecisions)
+            }
+            round += 1
             await pause(Self.interval)
+        }
+    }
+
+    /// Does one step, and tells whether it was done; one that fails keeps no other from its turn.
+    @discardableResult
+    private func attempt(_ step: () async throws(StoreFailure) -> Void) async -> Bool {
+        do throws(StoreFailure) {
+            try await step()
+            return true
+        } catch {
+            Log.event(.sweepFailed)
+            return false
         }
     }
 }
@@ -191,7 +220,7 @@ extension Keeper {
 
     /// One batch a round: nobody waits for it, and a large first one should disturb nobody.
     private func forgetDecisions() async throws(StoreFailure) {
-        _ = try await housekeeping.forgetDecisions(keptFor: decisionRetentionDays)
+        try await housekeeping.forgetDecisions(keptFor: decisionRetentionDays)
     }
 }
 

@@ -45,6 +45,26 @@ extension ObjectReader {
         return digest
     }
 
+    /// A policy document that must be there; `PolicyRules` reads it.
+    mutating func policyDocument(_ name: String) throws(BodyRefusal) -> JSON? {
+        guard let document = try optionalDocument(name) else {
+            refuse(name, InvalidValue("required", "A policy document is needed."))
+            return nil
+        }
+        return document
+    }
+
+    /// A time that must be there.
+    mutating func instant(_ name: String) throws(BodyRefusal) -> Instant? {
+        try value(name) { text throws(InvalidValue) in
+            guard let instant = Instant(text: text) else {
+                throw InvalidValue(
+                    "instant_format", "A time is written like 2026-11-30T12:00:00.000Z.")
+            }
+            return instant
+        }
+    }
+
     /// What a browser made, read by the standard that it follows; others may add members to it.
     mutating func passkey<Value>(
         _ make: (JSON) throws(InvalidValue) -> Value

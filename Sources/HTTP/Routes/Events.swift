@@ -5,7 +5,7 @@ extension APIRoutes {
     var listEvents: Route {
         gate.route(
             .get, "/v1/events", for: .backend,
-            reading: { request throws(Problem) in try EventsPage(request) },
+            reading: { request throws(Problem) in try EventsRequest(request) },
             answer: { call async throws(StoreFailure) in
                 let after = call.input.after
                 guard let found = try await events.events(after: after, limit: call.input.limit)
@@ -19,8 +19,8 @@ extension APIRoutes {
     }
 }
 
-/// One page of the feed.
-private struct EventsPage: Sendable {
+/// Which page of the feed somebody wants.
+private struct EventsRequest: Sendable {
     let after: EventPlace
     let limit: Int
 

@@ -27,14 +27,14 @@ extension APIRoutes {
             })
     }
 
-    /// All shadows, newest first.
+    /// Shadows, newest first, page by page.
     var listShadows: Route {
         gate.route(
             .get, "/v1/policies/shadows", forAnyOf: Self.readers,
-            reading: { request throws(Problem) in try request.refuseQuery() },
-            answer: { _ async throws(StoreFailure) in
-                let (shadows, at) = try await people.shadows.shadows()
-                return .json(["shadows": .array(shadows.map { $0.json(at: at) })])
+            reading: { request throws(Problem) in try ShadowsPage(request) },
+            answer: { call async throws(StoreFailure) in
+                let (found, at) = try await people.shadows.shadows(call.input.query)
+                return call.input.answer(found, at: at)
             })
     }
 
@@ -65,6 +65,29 @@ extension APIRoutes {
     }
 }
 
+/// One page of a list of shadows.
+private struct ShadowsPage: Sendable {
+    private let limit: Int
+    private let before: ID<Shadow>?
+
+    init(_ request: Request) throws(Problem) {
+        let reader = try QueryReader(request, allowing: ["limit", "cursor"])
+        limit = try reader.limit()
+        before = try reader.cursor()
+    }
+
+    /// Asks for one more than the page holds: that one tells whether another page follows.
+    var query: ShadowQuery { ShadowQuery(limit: limit + 1, before: before) }
+
+    func answer(_ found: [PolicyShadow], at: Instant) -> Response {
+        let page = found.prefix(limit)
+        let next = found.count > limit ? page.last.map { Page.cursor(after: $0.id) } : nil
+        return .json([
+            "shadows": .array(page.map { $0.json(at: at) }), "next_cursor": .optional(next),
+        ])
+    }
+}
+
 /// A draft, and until when it is to be evaluated.
 private struct ShadowBody: Sendable {
     let label: DisplayText
@@ -74,47 +97,14 @@ private struct ShadowBody: Sendable {
     init(_ request: Request) throws(Problem) {
         (label, document, until) = try request.body {
             reader throws(BodyRefusal) -> (DisplayText, JSON, Instant)? in
-            let document = try reader.policyDocument("policy")
+            let document = try reader.policyDocument("document")
             let until = try reader.instant("until")
-            let label = try reader.shadowLabel("label")
+            let label = try reader.displayText("label", .shadowLabel)
             guard let document, let until, let label else { return nil }
             return (label, document, until)
         }
         do throws(PolicyFault) { _ = try PolicyRules(document: document) } catch {
-            throw Problem(error, in: "/policy")
-        }
-    }
-}
-
-extension ObjectReader {
-    /// A policy document that must be there; `PolicyRules` reads it.
-    mutating func policyDocument(_ name: String) throws(BodyRefusal) -> JSON? {
-        guard let document = try optionalDocument(name) else {
-            refuse(name, InvalidValue("required", "A policy document is needed."))
-            return nil
-        }
-        return document
-    }
-
-    /// A time that must be there.
-    mutating func instant(_ name: String) throws(BodyRefusal) -> Instant? {
-        try value(name) { text throws(InvalidValue) in
-            guard let instant = Instant(text: text) else {
-                throw InvalidValue(
-                    "instant_format", "A time is written like 2026-11-30T12:00:00.000Z.")
-            }
-            return instant
-        }
-    }
-
-    /// What a person calls a shadow: a text that is not empty.
-    fileprivate mutating func shadowLabel(_ name: String) throws(BodyRefusal) -> DisplayText? {
-        let text = try string(name)
-        return check(name) { () throws(InvalidValue) in
-            guard !text.isEmpty else {
-                throw InvalidValue("text_empty", "A text is needed here.")
-            }
-            return try DisplayText(normalizing: text, .credentialLabel)
+            throw Problem(error, in: "/document")
         }
     }
 }

@@ -248,7 +248,6 @@ final class FakeDirectory: ClientDirectory, @unchecked Sendable {
 /// Decisions of the past, in pages of the size that is asked for.
 struct FakePolicyHistory: PolicyHistory {
     var verdicts: [RecordedVerdict] = []
-    var unreadable = 0
 
     let periods = Recorder<Range<Instant>>()
 
@@ -256,6 +255,6 @@ struct FakePolicyHistory: PolicyHistory {
         in period: Range<Instant>, after position: PolicyHistoryPosition?, limit: Int
     ) async throws(StoreFailure) -> PolicyHistoryPage {
         periods.record(period)
-        return PolicyHistoryPage(verdicts: verdicts, unreadable: unreadable, next: nil)
+        return PolicyHistoryPage(verdicts: verdicts, next: nil)
     }
 }

@@ -5,13 +5,14 @@ import Testing
 
 extension Fixture {
     static let shadow = PolicyShadow(
-        id: id(401), label: "tighter", document: Bytes("{}".utf8), digest: sha256([3]),
+        id: id(401), label: "tighter", digest: sha256([3]),
         startedBy: person, startedAt: now, until: now + Seconds(3600), doneUntil: now + Seconds(9))
 
     static let endedShadow = PolicyShadow(
-        id: id(402), label: "older", document: Bytes("{}".utf8), digest: sha256([4]),
+        id: id(402), label: "older", digest: sha256([4]),
         startedBy: person, startedAt: now, until: now + Seconds(3600),
-        end: (person, now + Seconds(5)), doneUntil: now + Seconds(9))
+        end: (person, now + Seconds(5)), doneUntil: now + Seconds(9),
+        forgottenAt: now + Seconds(10))
 }
 
 /// Two shadows, of which one has ended.
@@ -21,6 +22,7 @@ struct FakeShadows: ShadowService {
 
     let commands = Recorder<StartShadowCommand>()
     let enders = Recorder<ID<Client>>()
+    let queries = Recorder<ShadowQuery>()
 
     private func fail() throws(StoreFailure) {
         if let failure { throw failure }
@@ -32,9 +34,14 @@ struct FakeShadows: ShadowService {
         return outcome
     }
 
-    func shadows() async throws(StoreFailure) -> (shadows: [PolicyShadow], at: Instant) {
+    func shadows(
+        _ query: ShadowQuery
+    ) async throws(StoreFailure) -> (shadows: [PolicyShadow], at: Instant) {
+        queries.record(query)
         try fail()
-        return ([Fixture.shadow, Fixture.endedShadow], Fixture.now + Seconds(10))
+        let all = [Fixture.shadow, Fixture.endedShadow]
+        let rest = query.before == Fixture.shadow.id ? all.suffix(1) : all.suffix(2)
+        return (Array(rest.prefix(query.limit)), Fixture.now + Seconds(10))
     }
 
     func report(
@@ -44,10 +51,8 @@ struct FakeShadows: ShadowService {
         guard id == Fixture.shadow.id else { return nil }
         var comparison = PolicyComparison()
         comparison.count(before: .allowed, after: .held(rule: "signal"), band: nil, times: 4)
-        return (
-            ShadowReport(shadow: Fixture.shadow, comparison: comparison, undecidable: 2),
-            Fixture.now
-        )
+        comparison.countUndecidable(times: 2)
+        return (ShadowReport(shadow: Fixture.shadow, comparison: comparison), Fixture.now)
     }
 
     func end(
@@ -63,10 +68,10 @@ struct FakeShadows: ShadowService {
     private static let path = "/v1/policies/shadows"
 
     private func body(
-        _ policy: JSON = Fixtures.policyDocument, until: JSON = "2027-01-15T09:00:00Z",
+        _ document: JSON = Fixtures.policyDocument, until: JSON = "2027-01-15T09:00:00Z",
         label: JSON = "tighter"
     ) -> Bytes {
-        (["policy": policy, "until": until, "label": label] as JSON).encoded
+        (["document": document, "until": until, "label": label] as JSON).encoded
     }
 
     @Test func `are begun by the risk team alone`() async throws {
@@ -97,12 +102,12 @@ struct FakeShadows: ShadowService {
             let cases: [(Bytes, Int, [String])] = [
                 (
                     body(draft.setting("attempts.lock_s", to: .integer(299))), 422,
-                    ["/policy/attempts/lock_s lock_s"]
+                    ["/document/attempts/lock_s lock_s"]
                 ),
                 (
                     body(draft.setting("payee.coling_off_s", to: .integer(1))), 422,
                     [
-                        "/policy/payee/coling_off_s payee"
+                        "/document/payee/coling_off_s payee"
                     ]
                 ),
                 (body(until: "soon"), 422, ["/until instant_format"]),
@@ -115,7 +120,7 @@ struct FakeShadows: ShadowService {
                     body(until: "soon", label: ""), 422,
                     ["/label text_empty", "/until instant_format"]
                 ),
-                (body(.null), 422, ["/policy required"]), (body("x"), 400, []),
+                (body(.null), 422, ["/document required"]), (body("x"), 400, []),
                 (body(label: .integer(1)), 400, []), (body(until: .null), 400, []),
                 (Bytes("[]".utf8), 400, []), (Bytes("{}".utf8), 400, []),
             ]
@@ -158,20 +163,44 @@ struct FakeShadows: ShadowService {
             }
             #expect(shadows.map { $0["state"] } == ["active", "ended"])
             #expect(shadows.last?["ended_by"] == "anna")
+            #expect(shadows.map { $0["forgotten_at"]?.text != nil } == [false, true])
+            #expect(list.json["next_cursor"] == .null)
             let shown = try await api.get(one, as: .auditor)
             let report = shown.json["report"]
             #expect(
                 APIAnswer.names(report) == [
                     "amount_bands", "changed", "changes", "complete", "decided", "outcomes",
-                    "rules", "unreadable",
+                    "rules", "undecidable",
                 ])
-            #expect(report?["decided"] == .integer(4) && report?["unreadable"] == .integer(2))
+            #expect(report?["decided"] == .integer(4) && report?["undecidable"] == .integer(2))
             #expect(report?["rules"]?["signal"] == ["after": .integer(4), "before": .integer(0)])
             for path in ["x", Fixture.endedShadow.id.text] {
                 #expect(try await api.get("\(Self.path)/\(path)", as: .risk).status == 404)
             }
-            #expect(try await api.get(Self.path + "?limit=1", as: .risk).status == 400)
+            #expect(try await api.get(one + "?limit=1", as: .risk).status == 400)
         }
+    }
+
+    @Test func `are listed page by page`() async throws {
+        let fakes = FakeAPI()
+        try await fakes.serve { api async throws in
+            let first = try await api.get(Self.path + "?limit=1", as: .risk)
+            func ids(_ answer: APIAnswer) -> [String?] {
+                guard case .array(let shadows)? = answer.json["shadows"] else { return [] }
+                return shadows.map { $0["id"]?.text }
+            }
+            #expect(ids(first) == [Fixture.shadow.id.text])
+            let cursor = try #require(first.json["next_cursor"]?.text)
+            let second = try await api.get(
+                Self.path + "?limit=1&cursor=\(cursor)", as: .risk)
+            #expect(ids(second) == [Fixture.endedShadow.id.text])
+            #expect(second.json["next_cursor"] == .null)
+            for query in ["limit=0", "limit=101", "cursor=x", "state=active"] {
+                #expect(try await api.get("\(Self.path)?\(query)", as: .risk).status == 400)
+            }
+            _ = try await api.get(Self.path, as: .risk)
+        }
+        #expect(fakes.shadows.queries.values.map(\.limit) == [2, 2, 51])
     }
 
     @Test func `are ended by the risk team alone`() async throws {
