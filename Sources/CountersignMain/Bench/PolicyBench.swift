@@ -145,10 +145,10 @@ struct PolicyBench: Sendable {
             INSERT INTO countersign.policy_decision
                    (evidence_id, action_id, policy_version, decided_at, inputs, outcome)
             SELECT gen_random_uuid(), m.action_id, m.policy_version,
-                   date_trunc('day', now()) + interval '1 year' + make_interval(secs => n / 1000.0),
+                   date_trunc('day', now()) + interval '1 year' + make_interval(secs => copy.number / 1000.0),
                    m.inputs, m.outcome
-              FROM generate_series(0, \(decisions - 1)) n
-              JOIN model m ON m.n = 1 + n % (SELECT count(*) FROM model)
+              FROM generate_series(0, \(decisions - 1)) AS copy (number)
+              JOIN model m ON m.n = 1 + copy.number % (SELECT count(*) FROM model)
             RETURNING decided_at)
         SELECT to_char(min(decided_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS first,
                to_char(max(decided_at) AT TIME ZONE 'UTC' + interval '1 second',
