@@ -62,13 +62,24 @@ package struct SimulatePolicy: Sendable {
     ) async throws(StoreFailure) -> JSON {
         var simulation = PolicySimulation(
             draft: Policy(version: 0, digest: sha256([]), rules: rules), changesMax: changesMax)
-        var position: PolicyHistoryPosition?
-        repeat {
-            let page = try await history.decisions(
-                in: period, after: position, limit: Self.pageSize)
+        var page = try await load(period, after: nil).get()
+        while true {
+            let next = page.next
+            // The next page is read and decoded while this one is decided.
+            async let following = next == nil ? nil : await load(period, after: next)
             for verdict in page.verdicts { simulation.replay(verdict) }
-            position = page.next
-        } while position != nil && simulation.comparison.decided < Self.decisionsMax
-        return simulation.comparison.report(isComplete: position == nil)
+            guard simulation.comparison.decided < Self.decisionsMax, let result = await following
+            else { return simulation.comparison.report(isComplete: next == nil) }
+            page = try result.get()
+        }
+    }
+
+    private func load(
+        _ period: Range<Instant>, after position: PolicyHistoryPosition?
+    ) async -> Result<PolicyHistoryPage, StoreFailure> {
+        do throws(StoreFailure) {
+            return .success(
+                try await history.decisions(in: period, after: position, limit: Self.pageSize))
+        } catch { return .failure(error) }
     }
 }
