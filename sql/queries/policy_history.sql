@@ -6,7 +6,7 @@ SELECT h.evidence_id, h.decided_at, h.inputs, h.outcome, h.hold_rule,
        a.old_value_digest, a.new_value, a.limit_name
   FROM countersign.policy_decision h
   JOIN countersign.action a ON a.id = h.action_id
- WHERE h.decided_at >= coalesce($3, $1) AND h.decided_at < $2
+ WHERE h.decided_at >= coalesce($3::timestamptz, $1::timestamptz) AND h.decided_at < $2
    -- The line above begins where the page before ended; this leaves out what that page had of the same time.
    AND ($3::timestamptz IS NULL OR (h.decided_at, h.evidence_id) > ($3, $4::uuid))
  ORDER BY h.decided_at, h.evidence_id LIMIT $5;
