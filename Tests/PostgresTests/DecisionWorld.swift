@@ -185,6 +185,14 @@ extension DecisionWorld {
             keyEncryption: keyEncryption, entropy: .openSSL)
     }
 
+    private var evidence: PostgresEvidenceStore {
+        PostgresEvidenceStore(
+            database: database, keyEncryption: keyEncryption,
+            service: ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: keyEncryption,
+                entropy: .openSSL))
+    }
+
     /// Decides every decision in evidence again, under the policies that are published at the end.
     ///
     /// - Returns: The faults, by how often each was found; `decisions: none` when there was none.
@@ -194,15 +202,7 @@ extension DecisionWorld {
         try await migrating.recordInstallation()
         let refused = try await migrating.recordPolicies()
         if !refused.isEmpty { return ["refused: \(refused)": refused.count] }
-        let evidence = PostgresEvidenceStore(
-            database: database, keyEncryption: keyEncryption,
-            service: ServiceSubject(
-                database: database, sealer: sealer, keyEncryption: keyEncryption,
-                entropy: .openSSL))
-        let (found, _) = try await evidence.stored(
-            EvidenceQuery(
-                actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
-                limit: 100_000, after: nil))
+        let found = try await evidence.everything()
         let records = found.map { evidence.opened($0) }
         var audit = PolicyAudit(migrated: Migration.policies)
         var faults: [String: Int] = [:]
@@ -224,15 +224,7 @@ extension DecisionWorld {
 
     /// Checks every record's form, body and signature, and every chain.
     func evidenceFaults() async throws -> [String] {
-        let evidence = PostgresEvidenceStore(
-            database: database, keyEncryption: keyEncryption,
-            service: ServiceSubject(
-                database: database, sealer: sealer, keyEncryption: keyEncryption,
-                entropy: .openSSL))
-        let (found, _) = try await evidence.stored(
-            EvidenceQuery(
-                actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
-                limit: 100_000, after: nil))
+        let found = try await evidence.everything()
         let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
         var faults: [String] = []
         for record in found.map(\.record) {
@@ -247,6 +239,17 @@ extension DecisionWorld {
         return faults
             + EvidenceVerifier.brokenLinks(in: found.map(\.record))
             .filter { !second.contains($0) }.map { "chain at \($0)" }
+    }
+}
+
+extension PostgresEvidenceStore {
+    /// All records, or those of a kind, oldest first.
+    func everything(of kind: EvidenceKind? = nil) async throws(StoreFailure) -> [Found] {
+        try await stored(
+            EvidenceQuery(
+                actionID: nil, customerID: nil, credentialID: nil, kind: kind?.rawValue, from: nil,
+                to: nil, limit: 100_000, after: nil)
+        ).found
     }
 }
 

@@ -117,10 +117,7 @@ struct PeopleWorld: Sendable {
     func audit() async throws -> (faults: [String], signatures: Int) {
         let store = PostgresEvidenceStore(
             database: database, keyEncryption: keyEncryption, service: service)
-        let (found, _) = try await store.stored(
-            EvidenceQuery(
-                actionID: nil, customerID: nil, credentialID: nil, kind: nil, from: nil, to: nil,
-                limit: 100_000, after: nil))
+        let found = try await store.everything()
         var audit = EvidenceAudit(
             verifier: EvidenceVerifier(keyEncryption: keyEncryption), migrated: Migration.policies)
         var faults: [String] = []
@@ -139,11 +136,7 @@ struct PeopleWorld: Sendable {
     func bodies(_ kind: EvidenceKind) async throws -> [JSON] {
         let store = PostgresEvidenceStore(
             database: database, keyEncryption: keyEncryption, service: service)
-        let (found, _) = try await store.stored(
-            EvidenceQuery(
-                actionID: nil, customerID: nil, credentialID: nil, kind: kind.rawValue, from: nil,
-                to: nil, limit: 10_000, after: nil))
-        return found.compactMap { store.opened($0).body }
+        return try await store.everything(of: kind).compactMap { store.opened($0).body }
     }
 }
 

@@ -23,14 +23,22 @@ CREATE TABLE customer_limit (
     withdrawn_at    timestamptz,
     CONSTRAINT customer_limit_withdrawn CHECK (withdrawn_at IS NULL OR raised_by IS NOT DISTINCT FROM action_id)
 );
--- What a limit was before its newest change was kept in the same row.
-INSERT INTO customer_limit (subject_id, limit_name, currency, amount_minor, action_id)
-SELECT subject_id, limit_name, currency, previous_minor, action_id FROM old_customer_limit
- WHERE previous_minor < amount_minor;
+-- What a limit was before its newest change was kept in the same row. Behind what was no raise itself may
+-- stand the newest raise that was executed.
 INSERT INTO customer_limit (subject_id, limit_name, currency, amount_minor, action_id, raised_by)
-SELECT subject_id, limit_name, currency, amount_minor, action_id,
-       CASE WHEN previous_minor < amount_minor THEN action_id END
-  FROM old_customer_limit;
+SELECT x.subject_id, x.limit_name, x.currency, x.amount_minor, x.action_id,
+       CASE WHEN x.is_raise THEN x.action_id ELSE (
+           SELECT a.id FROM action a JOIN decision d ON d.action_id = a.id AND d.outcome = 'approved'
+            WHERE a.subject_id = x.subject_id AND a.kind = 'limit_change' AND a.limit_name = x.limit_name
+              AND a.currency = x.currency AND a.limit_before < a.amount_minor
+              AND a.amount_minor >= x.amount_minor AND a.execution = 'executed'
+            ORDER BY d.decided_at DESC LIMIT 1) END
+  FROM (SELECT o.*, o.previous_minor < o.amount_minor AS is_raise, 1 AS place FROM old_customer_limit o
+        UNION ALL
+        SELECT o.subject_id, o.limit_name, o.currency, o.previous_minor, o.previous_minor, o.action_id,
+               false, 0
+          FROM old_customer_limit o WHERE o.previous_minor < o.amount_minor) x
+ ORDER BY x.place;
 DROP TABLE old_customer_limit;
 CREATE INDEX customer_limit_in_force ON customer_limit (subject_id, limit_name, currency, number DESC)
     WHERE withdrawn_at IS NULL;
@@ -52,14 +60,15 @@ CREATE TRIGGER no_truncate BEFORE TRUNCATE ON customer_limit
 ALTER TABLE customer_limit ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER no_change,
     ENABLE ALWAYS TRIGGER no_truncate;
 
--- The limits that hold for a customer, one row each, with whether a raise that still holds is behind it.
+-- The limits that hold for a customer, one row each, with whether a raise that still holds is behind it. The
+-- raise may have no row of its own: before this migration its change was kept in another's.
 CREATE FUNCTION own_limits(p_subject uuid, p_currency text)
 RETURNS TABLE (limit_name text, amount_minor bigint, is_raised boolean, action_id uuid)
 LANGUAGE sql STABLE AS $$
     SELECT DISTINCT ON (l.limit_name) l.limit_name, l.amount_minor,
-           EXISTS (SELECT FROM countersign.customer_limit r
-                    WHERE r.action_id = l.raised_by AND r.raised_by = r.action_id
-                      AND r.withdrawn_at IS NULL),
+           l.raised_by IS NOT NULL AND NOT EXISTS (
+               SELECT FROM countersign.customer_limit r
+                WHERE r.action_id = l.raised_by AND r.withdrawn_at IS NOT NULL),
            l.action_id
       FROM countersign.customer_limit l
      WHERE l.subject_id = p_subject AND l.currency = p_currency AND l.withdrawn_at IS NULL
@@ -95,7 +104,47 @@ LANGUAGE sql STABLE AS $$
                       AND h.hold_end = 'cancel' AND h.hold_until <= p_at)
 $$;
 
--- As in V0013, with own limits as a history, and without a payee whose confirmation has lapsed.
+-- The name of a limit of the customer's own that a transfer passes now: lowered since, or raised when it
+-- was approved and taken back since; then what held before the raise is the limit.
+CREATE FUNCTION lowered_limit(a action, p_decided_at timestamptz) RETURNS text
+LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
+    SELECT min(n.name)
+      FROM (VALUES ('single_max'), ('daily_max')) n (name)
+      LEFT JOIN own_limits(a.subject_id, a.currency) l ON l.limit_name = n.name
+      LEFT JOIN LATERAL (
+           SELECT min(r.limit_before) AS before
+             FROM customer_limit w JOIN action r ON r.id = w.action_id
+            WHERE w.subject_id = a.subject_id AND w.limit_name = n.name AND w.currency = a.currency
+              AND w.withdrawn_at > p_decided_at) gone ON true
+      LEFT JOIN reservation v ON v.action_id = a.id AND v.returned_at IS NULL
+           AND v.dimension = 'day:' || a.currency
+      LEFT JOIN counter day ON day.subject_id = a.subject_id
+           AND day.dimension = v.dimension AND day.window_start = v.window_start
+     WHERE least(l.amount_minor, CASE WHEN l.is_raised IS NOT TRUE THEN gone.before END)
+           < CASE n.name WHEN 'single_max' THEN a.amount_minor ELSE day.used END
+$$;
+
+-- Whether the confirmation of a payee is still held although its hold is over and ends in a release: the
+-- next sweep writes that, unless something stands against it.
+CREATE FUNCTION confirmation_is_due(p_action uuid, p_at timestamptz) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM countersign.action h WHERE h.id = p_action AND h.execution = 'held'
+                      AND h.hold_end IS DISTINCT FROM 'cancel' AND h.hold_until <= p_at)
+$$;
+
+-- Whether a transfer waits for the sweep to write what becomes of its payee.
+CREATE FUNCTION payee_is_awaited(p_action uuid) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM countersign.action a
+          JOIN countersign.payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
+               AND p.status = 'active'
+         WHERE a.id = p_action AND a.kind = 'transfer'
+           AND countersign.confirmation_is_due(p.action_id, clock_timestamp()))
+$$;
+
+-- As in V0013, with own limits as a history, without a payee whose confirmation has lapsed, and with one
+-- whose confirmation is about to be released not usable yet.
 DROP FUNCTION policy_state;
 CREATE FUNCTION policy_state(p_subject uuid, p_account text, p_currency text, p_at timestamptz,
     p_bank_day date, p_velocity_window_s int, p_daily_window text)
@@ -105,7 +154,11 @@ RETURNS TABLE (payee_id uuid, payee_confirmed_at timestamptz, payee_usable_at ti
     new_payees_today bigint, own_single_max bigint, own_single_raised boolean,
     own_daily_max bigint, own_daily_raised boolean)
 LANGUAGE sql STABLE AS $$
-    SELECT p.id, p.confirmed_at, p.usable_at, p.new_until, p.first_executed_at,
+    SELECT p.id, p.confirmed_at,
+           -- Its confirmation is due to be released, or to be cancelled: whoever writes that decides.
+           CASE WHEN countersign.confirmation_is_due(p.action_id, p_at)
+                THEN greatest(p.usable_at, p_at + interval '60 seconds') ELSE p.usable_at END,
+           p.new_until, p.first_executed_at,
            coalesce((SELECT used FROM countersign.counter WHERE subject_id = p_subject
                        AND dimension = 'day:' || p_currency AND window_start = p_bank_day), 0),
            CASE WHEN p_daily_window = 'rolling_24h' THEN
@@ -127,13 +180,17 @@ LANGUAGE sql STABLE AS $$
            ELSE 0 END,
            coalesce((SELECT used FROM countersign.counter WHERE subject_id = p_subject
                        AND dimension = 'new_payees' AND window_start = p_bank_day), 0),
-           single.amount_minor, coalesce(single.is_raised, false),
-           daily.amount_minor, coalesce(daily.is_raised, false)
+           own.single_max, coalesce(own.single_raised, false), own.daily_max,
+           coalesce(own.daily_raised, false)
       FROM (SELECT 1) one
       LEFT JOIN countersign.payee p ON p.subject_id = p_subject AND p.account = p_account
            AND p.status = 'active' AND NOT countersign.confirmation_has_lapsed(p.action_id, p_at)
-      LEFT JOIN countersign.own_limits(p_subject, p_currency) single ON single.limit_name = 'single_max'
-      LEFT JOIN countersign.own_limits(p_subject, p_currency) daily ON daily.limit_name = 'daily_max'
+     CROSS JOIN (
+           SELECT min(l.amount_minor) FILTER (WHERE l.limit_name = 'single_max') AS single_max,
+                  bool_or(l.is_raised) FILTER (WHERE l.limit_name = 'single_max') AS single_raised,
+                  min(l.amount_minor) FILTER (WHERE l.limit_name = 'daily_max') AS daily_max,
+                  bool_or(l.is_raised) FILTER (WHERE l.limit_name = 'daily_max') AS daily_raised
+             FROM countersign.own_limits(p_subject, p_currency) l) own
 $$;
 
 -- As in V0015, but that a payee whose confirmation has lapsed is as good as removed.
@@ -158,45 +215,11 @@ CREATE OR REPLACE FUNCTION confirm_payee(p_subject uuid, p_action uuid, p_at tim
         first_executed_at = CASE p.status WHEN 'active' THEN p.first_executed_at END;
 $$;
 
--- As in V0016, with own limits as a history, and with the payee's own confirmation: while that is held,
--- nobody sends anything there, and when it has come to a cancellation, never.
-CREATE OR REPLACE FUNCTION against_release(p_action uuid, OUT credential_end text,
-    OUT payee_is_gone boolean, OUT limit_lowered text)
-LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
-    SELECT
-       -- A recovery may have kept what its keys approved.
-       CASE WHEN cr.approvals_kept_at IS NULL THEN nullif(cr.status, 'active') END,
-       a.kind = 'transfer' AND p.id IS NULL AND a.payee_unknown IS NOT TRUE,
-       -- The customer has lowered a limit meanwhile, or changed the same one again.
-       CASE WHEN a.kind = 'transfer' THEN (
-           SELECT min(l.limit_name) FROM own_limits(a.subject_id, a.currency) l
-             LEFT JOIN reservation r ON r.action_id = a.id AND r.returned_at IS NULL
-                  AND r.dimension = 'day:' || a.currency
-             LEFT JOIN counter day ON day.subject_id = a.subject_id
-                  AND day.dimension = r.dimension AND day.window_start = r.window_start
-            WHERE l.amount_minor < CASE l.limit_name WHEN 'single_max' THEN a.amount_minor
-                                        ELSE day.used END)
-       WHEN a.kind = 'limit_change' THEN (
-           SELECT 'superseded' FROM own_limits(a.subject_id, a.currency) l
-             JOIN decision newer ON newer.action_id = l.action_id
-            WHERE l.limit_name = a.limit_name AND newer.decided_at > d.decided_at)
-       END
-  FROM action a
-  LEFT JOIN decision d ON d.action_id = a.id
-  LEFT JOIN credential cr ON cr.id = d.credential_id
-  LEFT JOIN payee p ON p.subject_id = a.subject_id AND p.account = a.payee_account
-       -- Removed and confirmed anew it cools off anew: the old hold ends before that does, and whoever
-       -- ends the old hold early does not end the new cooling-off.
-       AND p.status = 'active' AND (p.usable_at <= clock_timestamp()
-           OR p.usable_at <= a.hold_until AND p.confirmed_at <= d.decided_at)
-       AND NOT EXISTS (SELECT FROM action h WHERE h.id = p.action_id AND h.execution = 'held'
-                          AND (h.hold_end = 'cancel' OR h.hold_until > clock_timestamp()))
- WHERE a.id = p_action;
-$$;
-
 GRANT SELECT, INSERT ON customer_limit TO countersign_definer;
 GRANT UPDATE (withdrawn_at) ON customer_limit TO countersign_definer;
 GRANT SELECT ON customer_limit TO countersign_service;
-GRANT EXECUTE ON FUNCTION guard_customer_limit, own_limits, confirmation_has_lapsed TO countersign_definer;
-GRANT EXECUTE ON FUNCTION policy_state, own_limits, confirmation_has_lapsed TO countersign_service;
+GRANT EXECUTE ON FUNCTION guard_customer_limit, own_limits, lowered_limit, confirmation_has_lapsed,
+    confirmation_is_due, payee_is_awaited TO countersign_definer;
+GRANT EXECUTE ON FUNCTION policy_state, own_limits, lowered_limit, confirmation_has_lapsed,
+    confirmation_is_due, payee_is_awaited TO countersign_service;
 RESET ROLE;

@@ -240,8 +240,9 @@ BEGIN
     RETURN 'signed';
 END $$;
 
--- As in V0017, with what officers have approved: it needs two of them to the end, and its hold is not
--- shortened.
+-- As in V0016, with what officers have approved: it needs two of them to the end, and its hold is not
+-- shortened; with limits that were lowered in any way, and with the payee's own confirmation: while that is
+-- held, nobody sends anything there, and when it has come to a cancellation, never.
 DROP FUNCTION against_release(uuid);
 CREATE FUNCTION against_release(p_action uuid, OUT credential_end text, OUT payee_is_gone boolean,
     OUT limit_lowered text, OUT assisted_hold_lasts boolean)
@@ -253,15 +254,8 @@ LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
        -- A recovery may have kept what its keys approved.
        WHEN cr.approvals_kept_at IS NULL THEN nullif(cr.status, 'active') END,
        a.kind = 'transfer' AND p.id IS NULL AND a.payee_unknown IS NOT TRUE,
-       -- The customer has lowered a limit meanwhile, or changed the same one again.
-       CASE WHEN a.kind = 'transfer' THEN (
-           SELECT min(l.limit_name) FROM own_limits(a.subject_id, a.currency) l
-             LEFT JOIN reservation r ON r.action_id = a.id AND r.returned_at IS NULL
-                  AND r.dimension = 'day:' || a.currency
-             LEFT JOIN counter day ON day.subject_id = a.subject_id
-                  AND day.dimension = r.dimension AND day.window_start = r.window_start
-            WHERE l.amount_minor < CASE l.limit_name WHEN 'single_max' THEN a.amount_minor
-                                        ELSE day.used END)
+       -- A limit is lower than when this was approved, or the same one was changed again.
+       CASE WHEN a.kind = 'transfer' THEN lowered_limit(a, d.decided_at)
        WHEN a.kind = 'limit_change' THEN (
            SELECT 'superseded' FROM own_limits(a.subject_id, a.currency) l
              JOIN decision newer ON newer.action_id = l.action_id
@@ -283,7 +277,7 @@ LANGUAGE sql STABLE SET search_path = countersign, pg_temp AS $$
  WHERE a.id = p_action;
 $$;
 
--- As in V0016, with the hold of what officers have approved.
+-- As in V0016, with the hold of what officers have approved, and nothing is released before its payee.
 CREATE OR REPLACE FUNCTION end_hold(p_signature jsonb, p_key_state jsonb, p_people uuid[], p_act_evidence jsonb,
     p_evidence jsonb) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
@@ -315,6 +309,7 @@ BEGIN
         AND coalesce(the_action.hold_end, 'release') = content #>> '{hold,at_end}'
         AND (is_cancel OR (stands.credential_end IS NULL AND NOT stands.payee_is_gone
                            AND stands.limit_lowered IS NULL AND NOT stands.assisted_hold_lasts))
+        AND (is_cancel OR NOT payee_is_awaited(the_action.id))
         AND signers_of(the_act.id) = p_people) IS NOT TRUE THEN
         RETURN 'lost_race';
     END IF;

@@ -75,6 +75,17 @@ BEGIN
           AND cardinality(signers_of(a.id)) >= a.signatures_needed);
 END $$;
 
+-- When a payee was removed; NULL for what was removed before this was kept.
+ALTER TABLE payee ADD COLUMN removed_at timestamptz;
+CREATE FUNCTION stamp_payee() RETURNS trigger LANGUAGE plpgsql
+SET search_path = countersign, pg_temp AS $$
+BEGIN
+    new.removed_at := CASE WHEN new.status = 'removed' THEN clock_timestamp() END;
+    RETURN new;
+END $$;
+CREATE TRIGGER stamp BEFORE UPDATE OF status ON payee FOR EACH ROW
+    WHEN (new.status <> old.status) EXECUTE FUNCTION stamp_payee();
+
 DROP FUNCTION import_payee(uuid, uuid, text, text, text, timestamptz, jsonb);
 
 -- 'imported', 'exists' or 'not_signed'. An existing payee of the bank: established from the start. p_act is
@@ -88,6 +99,10 @@ DECLARE
     is_new boolean;
 BEGIN
     PERFORM 1 FROM customer WHERE subject_id = p_subject FOR UPDATE;
+    -- When it was imported is no matter of opinion: a recovery asks how old a payee is.
+    IF (p_at BETWEEN clock_timestamp() - decision_age_max() AND clock_timestamp()) IS NOT TRUE THEN
+        RAISE EXCEPTION 'a payee is imported now' USING ERRCODE = 'CS002';
+    END IF;
     IF p_act IS NULL THEN
         IF NOT is_development() THEN RETURN 'not_signed'; END IF;
     ELSE
@@ -109,7 +124,10 @@ BEGIN
         alias = excluded.alias, status = 'active', action_id = NULL,
         confirmed_at = excluded.confirmed_at, usable_at = excluded.usable_at,
         new_until = excluded.new_until, first_executed_at = excluded.first_executed_at
-        WHERE p.status = 'removed';
+        -- What was removed after this was proposed to be signed stays removed.
+        WHERE p.status = 'removed' AND (p_act IS NULL OR p.removed_at IS NULL
+              OR confirmation_has_lapsed(p.action_id, clock_timestamp())
+              OR p.removed_at < (SELECT created_at FROM act WHERE id = p_act));
     is_new := FOUND;
     IF p_act IS NOT NULL THEN
         INSERT INTO payee_import (act_id, row_digest, imported_at, payee_id, evidence_id)
@@ -135,14 +153,24 @@ BEGIN
     RETURN 'done';
 END $$;
 
+-- An act under which payees may be imported, for the operator, who reads no other act: their documents
+-- name customers, accounts and amounts.
+REVOKE SELECT ON act FROM countersign_operator, countersign_auditor;
+CREATE FUNCTION read_import_act(p_act uuid) RETURNS TABLE (state text, document bytea)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+    SELECT state, document FROM act WHERE id = p_act AND kind = 'payee.import'
+$$;
+
 GRANT SELECT ON installation, payee_import TO countersign_definer, countersign_operator, countersign_auditor;
 GRANT INSERT ON payee_import TO countersign_definer;
-GRANT EXECUTE ON FUNCTION is_development, payee_row_digest, is_import_signed TO countersign_definer;
+GRANT EXECUTE ON FUNCTION is_development, payee_row_digest, is_import_signed, stamp_payee TO countersign_definer;
 RESET ROLE;
 
 -- As in V0008.
-REVOKE EXECUTE ON FUNCTION countersign.import_payee, countersign.allow_import FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION countersign.import_payee, countersign.allow_import, countersign.read_import_act
+    FROM PUBLIC;
 ALTER FUNCTION countersign.import_payee OWNER TO countersign_definer;
 ALTER FUNCTION countersign.allow_import OWNER TO countersign_definer;
-GRANT EXECUTE ON FUNCTION countersign.import_payee TO countersign_operator;
+ALTER FUNCTION countersign.read_import_act OWNER TO countersign_definer;
+GRANT EXECUTE ON FUNCTION countersign.import_payee, countersign.read_import_act TO countersign_operator;
 GRANT EXECUTE ON FUNCTION countersign.allow_import TO countersign_service;

@@ -96,6 +96,24 @@ enum ActDocument {
             "There is no member of this name here.")
     }
 
+    /// The member `action_id`.
+    static func action(in json: JSON) throws(InvalidActMember) -> ID<Action> {
+        guard let id = json["action_id"]?.text.flatMap({ ID<Action>($0) }) else {
+            throw InvalidActMember("/action_id", "id_needed", "The ID of an action is needed here.")
+        }
+        return id
+    }
+
+    /// The member `reason`.
+    static func reason(in json: JSON) throws(InvalidActMember) -> DisplayText {
+        guard let text = json["reason"]?.text else {
+            throw InvalidActMember("/reason", "text_needed", "A reason is needed here.")
+        }
+        do throws(InvalidValue) { return try DisplayText(text, .actReason) } catch {
+            throw InvalidActMember("/reason", error)
+        }
+    }
+
     /// Where a number stands that is no whole number of 64 bits: it could not be written down again.
     static func fraction(in json: JSON, at pointer: String) -> String? {
         switch json {

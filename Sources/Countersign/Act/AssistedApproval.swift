@@ -88,16 +88,8 @@ package struct AssistedRequest: Hashable, Sendable {
     /// - Throws: ``InvalidActMember``, the first that is wrong.
     package init(_ json: JSON) throws(InvalidActMember) {
         try ActDocument.refuseOthers(than: ["action_id", "identity_check", "reason"], in: json)
-        guard let id = json["action_id"]?.text.flatMap({ ID<Action>($0) }) else {
-            throw InvalidActMember("/action_id", "id_needed", "The ID of an action is needed here.")
-        }
-        guard let text = json["reason"]?.text else {
-            throw InvalidActMember("/reason", "text_needed", "A reason is needed here.")
-        }
-        action = id
-        do throws(InvalidValue) { reason = try DisplayText(text, .actReason) } catch {
-            throw InvalidActMember("/reason", error)
-        }
+        action = try ActDocument.action(in: json)
+        reason = try ActDocument.reason(in: json)
         do throws(InvalidActMember) {
             identityCheck = try IdentityCheck(json["identity_check"])
         } catch {

@@ -51,12 +51,7 @@ package struct PayeeImportRequest: Hashable, Sendable {
     /// - Throws: ``InvalidActMember``, the first that is wrong.
     package init(_ json: JSON) throws(InvalidActMember) {
         try ActDocument.refuseOthers(than: ["reason", "rows"], in: json)
-        guard let text = json["reason"]?.text else {
-            throw InvalidActMember("/reason", "text_needed", "A reason is needed here.")
-        }
-        do throws(InvalidValue) { reason = try DisplayText(text, .actReason) } catch {
-            throw InvalidActMember("/reason", error)
-        }
+        reason = try ActDocument.reason(in: json)
         guard case .array(let values)? = json["rows"], 1...Self.rowsMax ~= values.count else {
             throw InvalidActMember(
                 "/rows", "rows_needed", "A list of 1 to \(Self.rowsMax) digests is needed here.")

@@ -54,12 +54,22 @@ extension RecordedState {
 
     /// Reads what ``encoded`` wrote; `nil` for everything else.
     package init?(decoding bytes: Bytes) {
-        guard let members = CanonicalJSON.decode(bytes) else { return nil }
-        self.init(members: members)
+        // Written again it is those very bytes: so they were canonical, and all of them was understood.
+        guard let members = CanonicalJSON.parse(bytes), let state = Self(reading: members),
+            state.encoded == bytes
+        else { return nil }
+        self = state
     }
 
     /// Reads what ``members`` wrote; `nil` for everything else.
     package init?(members: [String: String]) {
+        // One spelling: whatever was not understood does not come out again.
+        guard let state = Self(reading: members), state.members == members else { return nil }
+        self = state
+    }
+
+    /// Reads what it understands of members; `nil` when one that is always there is missing.
+    private init?(reading members: [String: String]) {
         func instant(_ name: String) -> Instant? { members[name].flatMap(Instant.init(text:)) }
         func count(_ name: String) -> Int64? { members[name].flatMap { Int64($0) } }
         func own(_ amount: String, _ raised: String) -> OwnAmount? {
@@ -110,7 +120,5 @@ extension RecordedState {
                 id: id, confirmedAt: confirmedAt, usableAt: usableAt, newUntil: newUntil,
                 firstExecutedAt: instant("payee_first_executed_at"))
         }
-        // One spelling: whatever was not understood above does not come out again.
-        guard self.members == members else { return nil }
     }
 }

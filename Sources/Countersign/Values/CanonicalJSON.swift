@@ -22,9 +22,15 @@ package enum CanonicalJSON {
     /// Reading again what was written and comparing the bytes is the whole check: another spelling
     /// of the same object is not the message that was signed.
     package static func decode(_ bytes: Bytes) -> [String: String]? {
-        var cursor = Cursor(bytes: bytes)
-        guard let members = cursor.object(), encode(members) == bytes else { return nil }
+        guard let members = parse(bytes), encode(members) == bytes else { return nil }
         return members
+    }
+
+    /// Reads a flat object of strings in any spelling, for whoever writes what it means again and compares
+    /// that with the bytes; `nil` for everything else.
+    static func parse(_ bytes: Bytes) -> [String: String]? {
+        var cursor = Cursor(bytes: bytes)
+        return cursor.object()
     }
 
     static func append(_ text: String, to out: inout Bytes) {

@@ -104,31 +104,41 @@ extension Configuration {
 /// Counts what the delivery worker tells, and logs what a person should look at.
 private struct DeliveryOutcomes: Sendable {
     private let settled: Counters
-    private let causes: Counters
+    private let causes: UnsettledCauses
 
     init(_ metrics: Metrics) {
         settled = metrics.counters(
             "countersign_deliveries_total", help: "Deliveries to core banking, by outcome.",
             labels: [Metrics.Label("outcome", DeliveryWorker.Event.outcomes)])
-        causes = metrics.counters(
-            "countersign_deliveries_unsettled_total",
-            help: "Deliveries that settled nothing, by cause.",
-            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+        causes = UnsettledCauses(
+            metrics, "countersign_deliveries_unsettled_total",
+            help: "Deliveries that settled nothing, by cause.")
     }
 
     func note(_ event: DeliveryWorker.Event) {
         settled.increment(event.outcome)
         switch event {
-        case .settled(.retry(_, let cause)): note(.deliveryRetried, cause)
-        case .settled(.unknown(_, let cause)): note(.deliveryUnknown, cause)
+        case .settled(.retry(_, let cause)): causes.note(.deliveryRetried, cause)
+        case .settled(.unknown(_, let cause)): causes.note(.deliveryUnknown, cause)
         case .settled(.executed), .settled(.refused), .settled(.delivered), .leaseLost,
             .queueFailed:
             break
         }
     }
+}
 
-    private func note(_ event: LogEvent, _ cause: UnsettledCause) {
-        causes.increment(cause.rawValue)
+/// Counts why something was not settled, and logs it.
+private struct UnsettledCauses: Sendable {
+    private let counters: Counters
+
+    init(_ metrics: Metrics, _ name: String, help: String) {
+        counters = metrics.counters(
+            name, help: help,
+            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+    }
+
+    func note(_ event: LogEvent, _ cause: UnsettledCause) {
+        counters.increment(cause.rawValue)
         Log.event(event, .code("cause", checking: cause.rawValue))
     }
 }
@@ -137,7 +147,7 @@ private struct DeliveryOutcomes: Sendable {
 /// at.
 private struct EventPushOutcomes: Sendable {
     private let settled: Counters
-    private let causes: Counters
+    private let causes: UnsettledCauses
     /// How far the feed was sent at the last look.
     private let standing = Locked((waiting: 0, lag: 0))
 
@@ -145,10 +155,9 @@ private struct EventPushOutcomes: Sendable {
         settled = metrics.counters(
             "countersign_event_pushes_total", help: "Batches of events sent, by outcome.",
             labels: [Metrics.Label("outcome", EventPushWorker.Event.outcomes)])
-        causes = metrics.counters(
-            "countersign_event_pushes_unsettled_total",
-            help: "Batches of events that did not arrive, by cause.",
-            labels: [Metrics.Label("cause", UnsettledCause.allCases.map(\.rawValue))])
+        causes = UnsettledCauses(
+            metrics, "countersign_event_pushes_unsettled_total",
+            help: "Batches of events that did not arrive, by cause.")
         let standing = standing
         metrics.gauge(
             "countersign_events_waiting", help: "Events that have not arrived at the receiver."
@@ -164,8 +173,7 @@ private struct EventPushOutcomes: Sendable {
         case .standing(let waiting, let lag):
             standing.withLock { $0 = (waiting, Int(lag.count)) }
         case .settled(.retry(_, let cause)):
-            causes.increment(cause.rawValue)
-            Log.event(.eventsRetried, .code("cause", checking: cause.rawValue))
+            causes.note(.eventsRetried, cause)
         case .queueFailed(let failure): Log.event(.eventsFailed, .failure("code", failure))
         case .settled(.arrived), .leaseLost: break
         }
