@@ -33,16 +33,10 @@ package struct PostgresPolicyHistory: PolicyHistory {
 extension RecordedVerdict {
     /// Reads a decision with its action.
     init(_ row: Row) throws(PostgresError) {
-        let recorded: Bytes = try row["inputs"]
-        var inputs: (content: ActionContent, state: RecordedState)?
-        if let content = try ActionColumns.content(row),
-            let state = RecordedState(decoding: recorded)
-        {
-            inputs = (content, state)
-        }
         self.init(
             evidence: try row["evidence_id"], action: try row["action_id"],
-            outcome: try Self.outcome(row), inputs: inputs)
+            outcome: try Self.outcome(row), content: try ActionColumns.content(row),
+            state: try row["inputs"])
     }
 
     /// What a row of `policy_decision` came to.

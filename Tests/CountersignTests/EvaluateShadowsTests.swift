@@ -32,7 +32,7 @@ private final class MemoryShadowQueue: ShadowQueue {
     static func decision(_ number: Int) -> RecordedVerdict {
         RecordedVerdict(
             evidence: ID(rawValue: UInt128(number + 1)), action: ID(rawValue: 1),
-            outcome: .allowed, inputs: nil)
+            outcome: .allowed, content: nil, state: [])
     }
 
     func left(_ shadow: Int) -> Int {

@@ -105,7 +105,7 @@ import Testing
             let late = ShadowVerdict(
                 RecordedVerdict(
                     evidence: try #require(id.flatMap(ID<Evidence>.init)), action: ID(rawValue: 1),
-                    outcome: .allowed, inputs: nil),
+                    outcome: .allowed, content: nil, state: []),
                 under: nil)
             let queue = PostgresShadowQueue(database: world.bank.database)
             #expect(try await queue.record([late], of: shadow.id).isEmpty)

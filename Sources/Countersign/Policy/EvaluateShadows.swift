@@ -16,9 +16,10 @@ package struct ShadowVerdict: Sendable {
     package init(_ decision: RecordedVerdict, under policy: Policy?) {
         evidence = decision.evidence
         before = decision.outcome
-        kind = decision.inputs?.content.kind
-        band = decision.inputs.flatMap { PolicyComparison.Band($0.content) }
-        guard let policy, let (content, state) = decision.inputs else {
+        let inputs = decision.inputs()
+        kind = inputs?.content.kind
+        band = inputs.flatMap { PolicyComparison.Band($0.content) }
+        guard let policy, let (content, state) = inputs else {
             after = nil
             return
         }

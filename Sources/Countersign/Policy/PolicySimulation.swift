@@ -5,18 +5,34 @@ package struct RecordedVerdict: Sendable {
     package let action: ID<Action>
     /// What it came to.
     package let outcome: SimulatedOutcome
-    /// What it was about and looked at; `nil` when one of both cannot be read: it was made before
-    /// inputs were kept so, or somebody changed it.
-    package let inputs: (content: ActionContent, state: RecordedState)?
+    private let content: ActionContent?
+    private let state: Bytes
 
+    /// - Parameters:
+    ///   - evidence: Names the decision.
+    ///   - action: What was decided on.
+    ///   - outcome: What it came to.
+    ///   - content: What it was about; `nil` when that cannot be read.
+    ///   - state: What it looked at, as it was recorded.
     package init(
         evidence: ID<Evidence>, action: ID<Action>, outcome: SimulatedOutcome,
-        inputs: (content: ActionContent, state: RecordedState)?
+        content: ActionContent?, state: Bytes
     ) {
         self.evidence = evidence
         self.action = action
         self.outcome = outcome
-        self.inputs = inputs
+        self.content = content
+        self.state = state
+    }
+
+    /// What it was about and looked at; `nil` when one of both cannot be read: it was made before
+    /// inputs were kept so, or somebody changed it.
+    ///
+    /// Reading is most of the work of a dry run, so it is done where the decision is made again and not
+    /// where its row comes from the database.
+    package func inputs() -> (content: ActionContent, state: RecordedState)? {
+        guard let content, let state = RecordedState(decoding: state) else { return nil }
+        return (content, state)
     }
 }
 
@@ -85,7 +101,7 @@ package struct PolicySimulation: Sendable {
 
     /// Decides one more, when it can be decided again.
     package mutating func replay(_ recorded: RecordedVerdict) {
-        guard let (content, state) = recorded.inputs else {
+        guard let (content, state) = recorded.inputs() else {
             comparison.countUndecidable()
             return
         }

@@ -6,7 +6,12 @@ package enum CanonicalJSON {
     /// The canonical UTF-8 bytes of `members`.
     package static func encode(_ members: [String: String]) -> Bytes {
         var out: Bytes = [UInt8(ascii: "{")]
-        let sorted = members.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) }
+        // The order of ASCII is the same by any unit, and nearly all names are ASCII.
+        let isASCII = members.keys.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+        let sorted = members.sorted {
+            isASCII
+                ? $0.key < $1.key : $0.key.utf16.lexicographicallyPrecedes($1.key.utf16)
+        }
         for (index, member) in sorted.enumerated() {
             if index > 0 { out.append(UInt8(ascii: ",")) }
             append(member.key, to: &out)
@@ -91,7 +96,14 @@ private struct Cursor {
 
     private mutating func string() -> String? {
         guard take("\"") else { return nil }
-        var units: Bytes = []
+        let start = position
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\""),
+            bytes[position] != UInt8(ascii: "\\")
+        {
+            position += 1
+        }
+        // Nearly all text has no escapes.
+        var units = Bytes(bytes[start..<position])
         while position < bytes.count {
             let unit = bytes[position]
             position += 1
