@@ -25,6 +25,10 @@ struct ActAudit {
         var signers: [String: String] = [:]
         /// Whose last signature of it was refused.
         var refused: Set<String> = []
+        /// Whether it has taken effect or was withdrawn: it has no effect after that.
+        var isEnded = false
+        /// The rows of an import that were brought in.
+        var imported: Set<String> = []
     }
 
     /// By the IDs of keys.
@@ -56,6 +60,8 @@ struct ActAudit {
             guard body["approval"] == "assisted" else { return nil }
             let act = try demandAct(behind: body, [.approveAction])
             guard act.document == body.bytes("document") else { throw .document }
+        case .actWithdrawn:
+            if let id = body["act_id"]?.text { acts[id]?.isEnded = true }
         case .actRefused: try noteRefused(body)
         case .actionRefused: try checkRefusal(body)
         case .actionReleased, .actionCancelled:
@@ -102,7 +108,9 @@ struct ActAudit {
     }
 
     private mutating func admit(_ body: JSON) throws(EvidenceFault) {
-        let act = try demandAct(behind: body, [.admitKey])
+        // Whose key it is has no voice in it.
+        let owner = body["key_id"]?.text.flatMap { keys[$0]?.person }
+        let act = try demandAct(behind: body, [.admitKey], without: owner)
         guard let id = act.content["key_id"]?.text, body["key_id"]?.text == id,
             let key = keys[id], let spki = Base64.decodeURL(key.publicKey),
             act.content["public_key_digest"]?.text == sha256(spki).hex,
@@ -144,6 +152,7 @@ struct ActAudit {
         guard act.kind == message.kind, act.role == message.role, act.document == document else {
             throw .document
         }
+        guard !act.isEnded else { throw .people }
         acts[message.actID.text] = act
         acts[message.actID.text]?.signers[key.person] = id
     }
@@ -175,20 +184,20 @@ struct ActAudit {
         else { throw .people }
     }
 
-    /// The act that a record names: of one of these kinds, and signed by enough people whose keys are active.
-    private func demandAct(
-        behind body: JSON, _ kinds: [ActKind]
+    /// The act that a record names: of one of these kinds, signed by enough people whose keys are active, and
+    /// neither withdrawn nor used before. It is used with this.
+    private mutating func demandAct(
+        behind body: JSON, _ kinds: [ActKind], without person: String? = nil
     ) throws(EvidenceFault) -> SignedAct {
-        guard let act = body["act_id"]?.text.flatMap({ acts[$0] }) else { throw .people }
+        guard let id = body["act_id"]?.text, let act = acts[id], !act.isEnded else { throw .people }
         guard kinds.contains(act.kind) else { throw .document }
-        guard
-            act.signers.values.count(where: { keys[$0]?.isActive == true })
-                >= act.kind.signaturesNeeded
-        else { throw .people }
+        let signers = act.signers.filter { $0.key != person && keys[$0.value]?.isActive == true }
+        guard signers.count >= act.kind.signaturesNeeded else { throw .people }
+        acts[id]?.isEnded = true
         return act
     }
 
-    private func checkPublication(_ body: JSON) throws(EvidenceFault) {
+    private mutating func checkPublication(_ body: JSON) throws(EvidenceFault) {
         // What may come into force without people, the audit of policies knows.
         guard body["act_id"] != nil else { return }
         let act = try demandAct(behind: body, [.publishPolicy, .tightenPolicy])
@@ -201,18 +210,20 @@ struct ActAudit {
         guard let earliest = Instant(text: stated), activeFrom >= earliest else { throw .document }
     }
 
-    private func checkImport(_ body: JSON) throws(EvidenceFault) {
+    private mutating func checkImport(_ body: JSON) throws(EvidenceFault) {
         guard body["act_id"] != nil else {
             // In development nobody signs.
             guard installation != .production else { throw .people }
             return
         }
-        guard let act = body["act_id"]?.text.flatMap({ acts[$0] }) else { throw .people }
+        guard let id = body["act_id"]?.text, let act = acts[id] else { throw .people }
         guard act.kind == .importPayees, let row = body["row_digest"]?.text,
             PayeeImportRequest.rows(recorded: act.content).contains(row)
         else { throw .document }
         // The key of one of them may have ended in the same moment.
-        guard act.signers.count >= act.kind.signaturesNeeded else { throw .people }
+        guard act.signers.count >= act.kind.signaturesNeeded, !act.isEnded,
+            acts[id]?.imported.insert(row).inserted == true
+        else { throw .people }
         // Records of before installations stated what they are have no salt: what their digest was made of,
         // nobody can say who does not have the prepared file.
         if installation == .unstated, body["salt"] == nil { return }

@@ -62,3 +62,11 @@ extension EvidenceVerifier {
         else { throw .message }
     }
 }
+
+extension JSON {
+    /// Whether a person signed before the time for it was over.
+    func isSigned(by instant: Instant) -> Bool {
+        bytes("message").flatMap { ActMessage(decoding: $0) }.map { instant <= $0.expiresAt }
+            ?? false
+    }
+}

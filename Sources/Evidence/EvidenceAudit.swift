@@ -1,13 +1,15 @@
 package import Countersign
 
 /// Checks records one after another: that a key signed only after it was enrolled, and as what it was
-/// enrolled, that enough people were behind what takes several, and that each decision is what its policy
-/// says on the inputs that were recorded.
+/// enrolled, that enough people were behind what takes several, that each decision is what its policy says on
+/// the inputs that were recorded, and that holds lasted as they were decided.
 package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
     private var enrolled: [ID<Credential>: EnrolledKey] = [:]
     private var acts = ActAudit()
     private var policies: PolicyAudit
+    private var inputs = InputAudit()
+    private var holds = HoldAudit()
     /// What the records have said so far of the installation that they are of.
     package private(set) var installation = RecordedInstallation.unstated
 
@@ -29,9 +31,14 @@ package struct EvidenceAudit {
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
         let (finding, body) = try verifier.examine(record)
         if record.kind == EvidenceKind.installationStated.rawValue { try installation.read(body) }
+        // What has another fault has happened nevertheless: what follows is compared with it.
+        let held = Result { () throws(EvidenceFault) in try holds.check(record, body) }
+        let looked = Result { () throws(EvidenceFault) in try inputs.check(record, body) }
         let remark = try acts.check(record.kind, body, of: record.action)
         try checkKey(record, body)
         try policies.check(record.kind, record.leaf, body)
+        try looked.get()
+        try held.get()
         return remark.map { .remarkable($0) } ?? finding
     }
 

@@ -23,6 +23,9 @@ package enum EvidenceFault: String, Error, Sendable {
     case publication = "nobody who may has published the policy as it is recorded"
     case installation = "an installation was for development again after it had been in production"
     case verdict = "the policy decides otherwise on what was recorded"
+    case inputs = "the decision looked at another payee, hold or recovery than is recorded"
+    case hold =
+        "a hold did not last as it was decided, or core banking was sent what was not approved"
     case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"
 }
@@ -87,6 +90,9 @@ package struct EvidenceVerifier: Sendable {
         if possessed.contains(leaf.kind) { return (try verifyPossession(body), body) }
         if let stage = ActCheck.stage(of: leaf.kind, body) {
             try verifyAct(body, stage)
+            guard leaf.kind == EvidenceKind.actRefused.rawValue || body.isSigned(by: leaf.at) else {
+                throw .message
+            }
             return (.signatureVerified, body)
         }
         if body["approval"] == "assisted" {

@@ -113,16 +113,11 @@ package struct PolicyAudit {
 }
 
 extension JSON {
-    /// A member that is a time.
-    fileprivate func instant(_ name: String) -> Instant? {
-        self[name]?.text.flatMap { Instant(text: $0) }
-    }
-
     /// Whether the body of an approval is that of officers.
     fileprivate var isOfOfficers: Bool { self["approval"] == "assisted" }
 
     /// What the customer signed, or officers in the customer's place.
-    fileprivate var signedContent: ActionContent? {
+    var signedContent: ActionContent? {
         guard isOfOfficers else {
             return bytes("message").flatMap { SignedMessage(decoding: $0)?.content }
         }

@@ -13,4 +13,9 @@ extension JSON {
             return nil
         }
     }
+
+    /// A member that is a time.
+    func instant(_ name: String) -> Instant? {
+        self[name]?.text.flatMap { Instant(text: $0) }
+    }
 }

@@ -122,13 +122,15 @@ import WebAuthn
         try await bank.script(
             """
             ALTER TABLE countersign.decision DISABLE TRIGGER ALL;
-            UPDATE countersign.decision SET decided_at = decided_at - interval '2 days';
+            UPDATE countersign.decision SET decided_at = decided_at - interval '2 days',
+                   hold_until = date_trunc('second', clock_timestamp());
             ALTER TABLE countersign.decision ENABLE TRIGGER ALL;
             ALTER TABLE countersign.decision ENABLE ALWAYS TRIGGER no_change
             """)
         try await bank.changingActions(
             """
-            UPDATE countersign.action SET hold_until = clock_timestamp() WHERE execution = 'held';
+            UPDATE countersign.action a SET hold_until = d.hold_until
+              FROM countersign.decision d WHERE d.action_id = a.id AND a.execution = 'held';
             UPDATE countersign.execution_order SET available_at = clock_timestamp()
             """)
     }

@@ -260,6 +260,48 @@ import Testing
         #expect(fault(both, .payeeImported, unsigned) == .people)
     }
 
+    @Test func `has one effect, and none once it was withdrawn`() throws {
+        let document: JSON = ["action_id": .string(Self.action.text), "hold": hold]
+        let told: JSON = ["act_id": .string(Self.act.text), "hold": hold]
+        var audit = try audit(.releaseHold, document, as: .officer)
+        #expect(fault(audit, .actionReleased, told, of: Self.action) == nil)
+        try audit.check("action.released", told, of: Self.action)
+        #expect(fault(audit, .actionReleased, told, of: Self.action) == .people)
+        var withdrawn = try self.audit(.releaseHold, document, as: .officer, people: ["anna"])
+        try withdrawn.check("act.withdrawn", ["act_id": .string(Self.act.text)])
+        try withdrawn.check("person.key_registered", key("bert", .officer))
+        let signing = Signing(name: "bert", kind: .releaseHold, document: document, role: .officer)
+        #expect(fault(withdrawn, .actApproved, signature(signing, .approve)) == .people)
+    }
+
+    @Test func `brings in each row of an import once`() throws {
+        let row = PayeeRow(
+            customer: try CustomerID("c-1"), identity: try Fixtures.payee(),
+            alias: try DisplayText("Rent", .payeeAlias),
+            salt: Base64.encodeURL(Fixtures.bytes32(1)))
+        let digest = sha256(row.bytes)
+        let told = ServiceEvidence.imported(
+            payee: Fixtures.id(3), .init(row, under: Self.act, digest: digest)
+        ).body
+        var audit = try audit(.importPayees, ["rows": [.string(digest.hex)]], as: .risk)
+        try audit.check("payee.imported", told)
+        #expect(fault(audit, .payeeImported, told) == .people)
+    }
+
+    @Test func `gives nobody a voice in the admission of an own key`() throws {
+        let anna = key("anna2", .risk).setting("person", to: "anna")
+        let spki = try #require(anna.bytes("public_key"))
+        let document: JSON = [
+            "key_id": "anna2", "person": "anna", "role": "risk",
+            "public_key_digest": .string(sha256(spki).hex),
+        ]
+        let audit = try audit(
+            .admitKey, document, as: .risk,
+            after: [("person.key_registered", anna.setting("status", to: "pending"))])
+        let told: JSON = ["act_id": .string(Self.act.text), "key_id": "anna2"]
+        #expect(fault(audit, .personKeyAdmitted, told) == .people)
+    }
+
     @Test func `lets development end once`() throws {
         var audit = ActAudit()
         for word in ["development", "development", "production", "production"] {

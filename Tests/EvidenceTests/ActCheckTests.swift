@@ -66,6 +66,22 @@ import Testing
             keyEncryption: try #require(KeyEncryptionKey(Fixtures.bytes32(1))))
     }
 
+    @Test func `counts until the question has expired, and not after it`() throws {
+        let log = try TestLog()
+        let signed = try signed()
+        let drafts = PersonEvidence.signed(
+            signed.signature, on: signed.context, sha256: .openSSL)
+        for (seconds, fault) in [(300, nil), (301, .message)] as [(Int64, EvidenceFault?)] {
+            let sealed = try #require(
+                log.sealer.seal(
+                    drafts, subject: TestLog.subject, wrappedKey: log.wrappedKey,
+                    at: Fixtures.at + Seconds(seconds), heads: ChainHeads()))
+            let record = StoredEvidence(sealed[0], wrappedKey: log.wrappedKey)
+                .with(recordedAt: Fixtures.at + Seconds(seconds))
+            #expect(log.verifier.fault(of: record) == fault)
+        }
+    }
+
     @Test(arguments: ActStage.allCases)
     func `verifies from its own bytes`(stage: ActStage) throws {
         let body = try body(try signed(stage: stage))

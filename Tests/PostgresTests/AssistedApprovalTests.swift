@@ -51,7 +51,7 @@ import Testing
             let body = try #require(OrderDocument.encode(order).flatMap(SignedJSON.decode))
             #expect(body["approval"]?["kind"] == "assisted" && body["message"] == nil)
             #expect(body["transfer"]?["amount"] == "150.00")
-            #expect(try await world.faults() == [])
+            #expect(try await world.faults() == [AssistedWorld.earlyRelease])
         }
     }
 

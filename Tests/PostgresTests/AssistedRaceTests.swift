@@ -129,7 +129,7 @@ import WebAuthn
                 return
             }
             #expect(signatures.map(\.person) == ["bert", "carla"])
-            #expect(try await world.faults() == [])
+            #expect(try await world.faults() == [AssistedWorld.earlyRelease])
         }
     }
 

@@ -118,6 +118,9 @@ struct AssistedWorld: Sendable {
         ]
     }
 
+    /// What an audit finds where a test has let time pass: that a hold was over too early.
+    static let earlyRelease = "action.released: \(EvidenceFault.hold.rawValue)"
+
     /// Every fault of form and chains, of people behind what needs them, and of decisions that come out
     /// otherwise when they are made again.
     func faults() async throws -> [String] {

@@ -75,4 +75,9 @@ struct HoldWorld: Sendable {
                 !$0.hasPrefix("action.approved: ") && !$0.hasPrefix("action.refused: ")
             }
     }
+
+    /// The same where a test has let holds be over before their time, which an audit finds.
+    func faultsBesideHolds() async throws -> [String] {
+        try await faults().filter { !$0.hasSuffix(EvidenceFault.hold.rawValue) }
+    }
 }

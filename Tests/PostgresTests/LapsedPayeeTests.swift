@@ -49,6 +49,7 @@ import Testing
             try await world.test.tamper(
                 with: "action",
                 "hold_until = hold_until - interval '1 hour' WHERE id = '\(held.transfer.text)'")
+            try await world.test.decideHoldsAnew()
             while try await world.housekeeping.settleDueActions() > 0 {}
             let end: Execution = signal == "new_device" ? .cancelled : .ready
             #expect(try await world.bank.action(held.payee)?.execution == end)

@@ -220,9 +220,17 @@ extension DecisionWorld {
 }
 
 extension TestDatabase {
+    /// Lets every decision say of its hold what its action says, as if it had been made so.
+    func decideHoldsAnew() async throws {
+        try await tamper(
+            with: "decision",
+            "hold_until = a.hold_until FROM countersign.action a WHERE a.id = action_id")
+    }
+
     /// Lets the time of every hold be over, which only a superuser without triggers can do.
     func endHolds() async throws {
         try await tamper(with: "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+        try await decideHoldsAnew()
         try await sql(
             """
             UPDATE countersign.execution_order SET available_at = clock_timestamp()

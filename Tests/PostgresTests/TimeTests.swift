@@ -50,6 +50,7 @@ import Testing
                         THEN interval '0' ELSE interval '1 minute' END,
                     hold_rule = CASE WHEN id = '\(action.text)' THEN hold_rule ELSE 'nonsense' END
                 """)
+            try await world.test.decideHoldsAnew()
             await #expect(throws: StoreFailure.self) {
                 try await world.housekeeping.settleDueActions()
             }
@@ -77,6 +78,7 @@ import Testing
             #expect(try await world.housekeeping.settleDueActions() == 0)
             try await shift(
                 world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+            try await world.test.decideHoldsAnew()
             try await world.test.sql("UPDATE countersign.payee SET usable_at = clock_timestamp()")
             try await world.test.sql(
                 "UPDATE countersign.execution_order SET available_at = clock_timestamp()")
@@ -117,12 +119,32 @@ import Testing
             }
             try await shift(
                 world, "action", "hold_until = clock_timestamp() WHERE execution = 'held'")
+            try await world.test.decideHoldsAnew()
             #expect(try await world.housekeeping.settleDueActions() == 1)
             #expect(try await world.bank.action(transfer.id)?.execution == .cancelled)
             #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).count == 0)
             #expect(try await world.usedAmounts() == 0)
             let faults = try await world.evidenceFaults()
             #expect(faults == [])
+        }
+    }
+
+    @Test func `a hold that was shortened behind the service's back releases nothing`() async throws
+    {
+        try await DecisionWorld.with { world in
+            let customer = try await world.customer()
+            try await world.policy(["{signals}": #"{"new_device": {"hold_s": 60}}"#])
+            let asked = try await world.ask(
+                Fixtures.transfer("1.00"), customer, risk: ["signals": ["new_device"]])
+            _ = try await world.bank.decide(world.command(.approve, asked, customer))
+            try await shift(world, "action", "hold_until = clock_timestamp()")
+            try await world.test.sql(
+                "UPDATE countersign.execution_order SET available_at = clock_timestamp()")
+            await #expect(throws: StoreFailure.internalFailure(code: "CS003")) {
+                try await world.housekeeping.settleDueActions()
+            }
+            #expect(try await world.bank.action(asked.id)?.execution == .held)
+            #expect(try await world.queue.claim(limit: 9, lease: Seconds(60)).isEmpty)
         }
     }
 
