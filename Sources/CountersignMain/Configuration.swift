@@ -18,6 +18,7 @@ struct Configuration: Sendable {
     var payment = Payment()
     var identity = Identity()
     var evidence = Evidence()
+    var log = Log()
     var core = Core()
     var delivery = Delivery()
     var events = Events()
@@ -94,6 +95,17 @@ struct Configuration: Sendable {
     struct Evidence: Sendable {
         var origin: String?
         var keyEncryptionKey: FilePath?
+    }
+
+    /// The log over all evidence, and what signs its checkpoints.
+    struct Log: Sendable {
+        var key: FilePath?
+        var signCommand: FilePath?
+        var verifierKey: String?
+        var oldKey: FilePath?
+        var tickMilliseconds = 0
+        /// Where the log is copied to; `nil` when it is not.
+        var mirror: FilePath?
     }
 
     struct Core: Sendable {

@@ -9,6 +9,7 @@ extension Configuration {
         try checkListener()
         try checkIdentity()
         try checkPayment()
+        try checkLog()
         try checkCore()
         try checkEvents()
         try checkApps()
@@ -85,6 +86,23 @@ extension Configuration {
         }
         if origins.contains(where: { $0.hasPrefix("http://") }), !development {
             throw ConfigurationError("payment: an http origin is for development only")
+        }
+    }
+
+    /// Evidence that nobody signed could be written anew by whoever owns the database.
+    private func checkLog() throws(ConfigurationError) {
+        try checkPair(
+            log.signCommand, "log.sign_command", log.verifierKey, "log.verifier_key")
+        if log.key != nil, log.signCommand != nil {
+            throw ConfigurationError("log.key and log.sign_command exclude each other")
+        }
+        guard log.key == nil, log.signCommand == nil else { return }
+        if !development {
+            throw ConfigurationError(
+                "log.key or log.sign_command is missing; only development runs without a log")
+        }
+        if log.mirror != nil || log.oldKey != nil {
+            throw ConfigurationError("log.mirror and log.old_key need log.key or log.sign_command")
         }
     }
 

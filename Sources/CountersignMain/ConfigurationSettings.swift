@@ -162,6 +162,24 @@ struct Setting: Sendable {
             "evidence.key_encryption_key", \.evidence.keyEncryptionKey, .keyFile,
             "the key that wraps each customer's evidence key: 32 bytes, raw or as 64 hex digits"),
         Setting(
+            "log.key", \.log.key, .keyFile,
+            "the Ed25519 private key that signs checkpoints of the log, PEM"),
+        Setting(
+            "log.sign_command", \.log.signCommand, .file,
+            "in its place, a program that signs its standard input and writes the 64 bytes"),
+        Setting(
+            "log.verifier_key", \.log.verifierKey, .line(256),
+            "the verifier key of what that program signs with, as C2SP signed-note writes it"),
+        Setting(
+            "log.old_key", \.log.oldKey, .keyFile,
+            "the key before log.key, which signs too while verifiers change over, PEM"),
+        Setting(
+            "log.tick_ms", \.log.tickMilliseconds, .integer(250...1000), default: "500",
+            "milliseconds between two batches of the log"),
+        Setting(
+            "log.mirror", \.log.mirror, .folder,
+            "a directory that the log is copied to, and compared with before anything is signed"),
+        Setting(
             "core.url", \.core.url, .url, "where execution orders are sent; without it none are"),
         Setting(
             "core.ca", \.core.ca, .file,

@@ -43,6 +43,15 @@ enum LogEvent: String, CaseIterable, Sendable {
     /// A batch of events could not be read or settled; tried again.
     case eventsFailed = "events.failed"
     case sweepFailed = "sweep.failed"
+    /// A round of the log's sequencer failed; tried again.
+    case logFailed = "log.failed"
+    /// What signs checkpoints made no valid signature: nothing gets a position until it does.
+    case logUnsigned = "log.unsigned"
+    /// The log is another than is held of it outside: nothing is signed until a person has looked.
+    case logMismatch = "log.mismatch"
+    /// What is held of the log outside cannot be read: nothing is signed until it can be.
+    case logAnchorUnread = "log.anchor_unread"
+    case logMirrorFailed = "log.mirror_failed"
     /// Decisions could not be evaluated under a shadow; tried again.
     case shadowsFailed = "shadows.failed"
     /// The metadata of authenticators is due for its next edition: no passkey meets a profile by it.
@@ -58,10 +67,10 @@ enum LogEvent: String, CaseIterable, Sendable {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
             .deliveryRetried, .eventsRetried, .eventsFailed, .sweepFailed, .shadowsFailed,
-            .metadataLapsed,
+            .metadataLapsed, .logFailed, .logMirrorFailed,
             .revocationsLapsed:
             .warning
-        case .deliveryUnknown: .alarm
+        case .deliveryUnknown, .logUnsigned, .logMismatch, .logAnchorUnread: .alarm
         }
     }
 }

@@ -91,7 +91,8 @@ struct PrivatePostgresTools: Sendable {
         let child = ChildProcess.start(
             become + [path] + arguments,
             environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"],
-            output: output.fileDescriptor, ownSession: ownSession)
+            output: output.fileDescriptor, errors: output.fileDescriptor,
+            ownSession: ownSession)
         guard let child else { throw PrivatePostgresFailure("cannot run \(path)") }
         return child
     }

@@ -41,6 +41,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case requestConfigured = "request.configured"
     /// A signed request that was accepted came again.
     case requestReplayed = "request.replayed"
+    /// A key signs checkpoints of the log from now on.
+    case logKey = "log.key"
     case tamperDetected = "tamper.detected"
     /// A person of the bank registered a key.
     case personKeyRegistered = "person.key_registered"

@@ -70,16 +70,7 @@ package struct EvidenceVerifier: Sendable {
     func examine(
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> (finding: Finding, body: JSON) {
-        guard EvidenceSealer.leafHash(record.leaf).bytes == record.leafHash else {
-            throw .leafHash
-        }
-        guard let leaf = EvidenceLeaf(decoding: record.leaf) else { throw .leafForm }
-        guard leaf.id == record.id, leaf.kind == record.kind, leaf.subject == record.subject,
-            leaf.action?.of == record.action?.text,
-            leaf.credential?.of == record.credential?.text,
-            leaf.bodyCommitment.bytes == record.bodyCommitment,
-            abs(record.recordedAt.milliseconds - leaf.at.milliseconds) <= Self.skewMax
-        else { throw .columns }
+        let leaf = try Self.leaf(of: record)
         // Nothing erases yet. Whatever does will leave a record of it, and the key of the subject empty; a
         // record of the service itself is never without its body.
         guard record.body != nil else { throw .bodyMissing }
@@ -107,6 +98,31 @@ package struct EvidenceVerifier: Sendable {
         }
         try verifySignature(body, of: leaf)
         return (.signatureVerified, body)
+    }
+
+    /// The leaf of a record whose columns say what it says.
+    private static func leaf(
+        of record: StoredEvidence
+    ) throws(EvidenceFault) -> EvidenceLeaf {
+        guard EvidenceSealer.leafHash(record.leaf).bytes == record.leafHash else {
+            throw .leafHash
+        }
+        guard let leaf = EvidenceLeaf(decoding: record.leaf) else { throw .leafForm }
+        guard leaf.id == record.id, leaf.kind == record.kind, leaf.subject == record.subject,
+            leaf.action?.of == record.action?.text,
+            leaf.credential?.of == record.credential?.text,
+            leaf.bodyCommitment.bytes == record.bodyCommitment,
+            abs(record.recordedAt.milliseconds - leaf.at.milliseconds) <= skewMax
+        else { throw .columns }
+        return leaf
+    }
+
+    /// Whether a record's columns say what its leaf says; needs neither its body nor any key.
+    package static func columnsAgree(_ record: StoredEvidence) -> Bool {
+        do throws(EvidenceFault) {
+            _ = try leaf(of: record)
+            return true
+        } catch { return false }
     }
 
     private func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {

@@ -16,6 +16,12 @@ package enum ServiceEvidence {
             ])
     }
 
+    /// A key that signs checkpoints of the log from now on, as a verifier key of C2SP signed-note.
+    package static func logKey(_ verifierKey: String) -> EvidenceDraft {
+        EvidenceDraft(
+            .logKey, outcome: "added", body: ["verifier_key": .string(verifierKey)])
+    }
+
     /// Whether this installation is for development: only then anything is believed that nobody signed.
     package static func stated(isDevelopment: Bool) -> EvidenceDraft {
         let installation: RecordedInstallation = isDevelopment ? .development : .production

@@ -14,6 +14,7 @@ package struct API: Sendable {
         let customers: any CustomerService
         let events: any EventFeed
         let executions: any ExecutionService
+        let log: any LogReader
 
         /// Each service is asked by the routes of its own files only.
         package init(
@@ -21,7 +22,7 @@ package struct API: Sendable {
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
             people: People, policyHistory: any PolicyHistory,
             clients: any ClientDirectory, customers: any CustomerService,
-            events: any EventFeed, executions: any ExecutionService
+            events: any EventFeed, executions: any ExecutionService, log: any LogReader
         ) {
             self.actions = actions
             self.credentials = credentials
@@ -33,6 +34,7 @@ package struct API: Sendable {
             self.customers = customers
             self.events = events
             self.executions = executions
+            self.log = log
         }
 
         /// What is offered to people of the bank.
@@ -125,6 +127,7 @@ struct APIRoutes: Sendable {
     let customers: any CustomerService
     let events: any EventFeed
     let executions: any ExecutionService
+    let log: any LogReader
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -148,6 +151,7 @@ struct APIRoutes: Sendable {
         customers = services.customers
         events = services.events
         executions = services.executions
+        log = services.log
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -176,8 +180,8 @@ struct APIRoutes: Sendable {
             startShadow, listShadows, readShadow, endShadow,
             removePayee, recoverCustomer, listEvents,
             leaseExecutions, takeReceipt, takeKeyReceipt,
-            health, ready, showMetrics,
-        ] + wellKnownFiles
+            health, ready, showMetrics, readCheckpoint,
+        ] + readTiles + wellKnownFiles
     }
 }
 

@@ -27,6 +27,9 @@ struct DemoHome: Sendable {
     var corePublicKey: String { run + "/core-signing-key.pub.pem" }
     var payees: String { run + "/payees.jsonl" }
     private var keyEncryptionKey: String { run + "/key-encryption-key" }
+    private var logKey: String { run + "/log-key.pem" }
+    /// Where the log is copied to.
+    var mirror: String { run + "/log" }
     private var identityKey: String { run + "/identity-system.pub.pem" }
 
     /// Finds or makes the folder and takes it.
@@ -75,6 +78,8 @@ struct DemoHome: Sendable {
     /// - Throws: ``CommandFailure``, or ``OpenSSLFailure`` when a key cannot be made.
     func makeKeys() throws -> IdentitySigningKey {
         try write(Hex.encode(EntropySource.openSSL(32)) + "\n", to: keyEncryptionKey)
+        try write(try Ed25519PrivateKey.generate().pem, to: logKey)
+        try makeFolder(mirror)
         let core = try Ed25519PrivateKey.generate()
         try write(core.pem, to: coreKey)
         try write(core.publicKey.pem, to: corePublicKey)
@@ -102,6 +107,9 @@ struct DemoHome: Sendable {
             identity.key = \(identityKey)
             evidence.origin = countersign.demo/1
             evidence.key_encryption_key = \(keyEncryptionKey)
+            log.key = \(logKey)
+            log.tick_ms = 250
+            log.mirror = \(mirror)
             # Core banking is reached without TLS here, which nothing but development allows.
             development = true
             core.url = http://127.0.0.1:\(corePort)/executions
@@ -114,6 +122,16 @@ struct DemoHome: Sendable {
     }
 
     /// Writes a file that only this user can read.
+    private func makeFolder(_ path: String) throws(CommandFailure) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure("cannot create the folder \(path)")
+        }
+    }
+
     func write(_ bytes: Bytes, to path: String) throws(CommandFailure) {
         guard
             FileManager.default.createFile(

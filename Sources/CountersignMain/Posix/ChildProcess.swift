@@ -13,11 +13,14 @@ struct ChildProcess: Sendable {
     /// - Parameters:
     ///   - words: The path of the program and its arguments.
     ///   - environment: All of the child's environment, as `NAME=value`.
-    ///   - output: The descriptor that becomes standard output and standard error.
+    ///   - input: The descriptor that becomes standard input; `nil` for none to read.
+    ///   - output: The descriptor that becomes standard output.
+    ///   - errors: The descriptor that becomes standard error; `nil` for nowhere.
     ///   - ownSession: Whether the child leaves this terminal, so that a Ctrl-C is not for it.
     /// - Returns: `nil` when the program cannot be started.
     static func start(
-        _ words: [String], environment: [String], output: Int32, ownSession: Bool
+        _ words: [String], environment: [String], input: Int32? = nil, output: Int32,
+        errors: Int32?, ownSession: Bool
     ) -> ChildProcess? {
         // Debian's C library does all this in `posix_spawn` too, by names that Swift cannot see. These
         // programs replace themselves by the next, so the number stays the child's.
@@ -29,9 +32,9 @@ struct ChildProcess: Sendable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         guard unsafe posix_spawnattr_init(&attributes) == 0 else { return nil }
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        guard unsafe setDescriptors(&actions, output: output), setSignals(&attributes) else {
-            return nil
-        }
+        guard unsafe setDescriptors(&actions, input: input, output: output, errors: errors),
+            setSignals(&attributes)
+        else { return nil }
         var id: Int32 = 0
         let program = words[0]
         let status = unsafe withCStrings(words) { words in
@@ -63,12 +66,18 @@ struct ChildProcess: Sendable {
 /// The child's three descriptors; whatever else is open here, or is just being opened by another
 /// thread, is closed in the child.
 private func setDescriptors(
-    _ actions: inout posix_spawn_file_actions_t, output: Int32
+    _ actions: inout posix_spawn_file_actions_t, input: Int32?, output: Int32, errors: Int32?
 ) -> Bool {
-    // In this order: `output` may be any number, and is closed only after it was copied.
-    guard unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0,
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1) == 0,
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 2) == 0
+    func take(_ descriptor: Int32?, as number: Int32, _ mode: Int32) -> Bool {
+        guard let descriptor else {
+            return unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", mode, 0)
+                == 0
+        }
+        return unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, number) == 0
+    }
+    // They may be any numbers above 2, and are closed only after they were copied.
+    guard take(input, as: 0, O_RDONLY), take(output, as: 1, O_WRONLY),
+        take(errors, as: 2, O_WRONLY)
     else { return false }
     // New descriptors take the lowest free numbers, so a little above the highest is enough. Closing
     // one that is not open is no error as long as the number is possible.

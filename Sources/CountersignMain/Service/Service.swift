@@ -16,6 +16,7 @@ struct Service: Sendable {
     private let worker: DeliveryWorker?
     private let eventPush: EventPushWorker?
     private let shadows: EvaluateShadows
+    private let log: LogService?
     private let decisionRetentionDays: Int
     private let drain: Duration
     private let durability: DurabilityDemand
@@ -65,6 +66,12 @@ struct Service: Sendable {
         shadows = EvaluateShadows(queue: PostgresShadowQueue(database: database)) { verdict in
             verdicts.increment(verdict.before.word, verdict.word)
         }
+        log = try configuration.makeLog(
+            database: database,
+            service: ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: keyEncryption,
+                entropy: .openSSL),
+            metrics: metrics)
         decisionRetentionDays = configuration.policy.decisionRetentionDays
         drain = .seconds(configuration.limits.drainSeconds)
         durability = configuration.development ? .development : .production
@@ -113,6 +120,10 @@ struct Service: Sendable {
             group.addTask { await keeper.run() }
             let shadowKeeper = ShadowKeeper(shadows: shadows)
             group.addTask { await shadowKeeper.run() }
+            if let log {
+                group.addTask { await log.sequencer.run() }
+                if let mirror = log.mirror { group.addTask { await mirror.run() } }
+            }
             let watch = TrustWatch(trust: trust)
             group.addTask { await watch.run() }
             group.addTask { await reloadCertificates(of: server, at: hangups) }

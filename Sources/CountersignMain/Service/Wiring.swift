@@ -86,7 +86,8 @@ extension Configuration {
             events: PostgresEventFeed(database: database),
             executions: PullDelivery(
                 queue: PostgresDeliveryQueue(database: database, sealer: sealer),
-                mayLease: deliveryMode == .pull))
+                mayLease: deliveryMode == .pull),
+            log: PostgresLogReader(database: database))
     }
 
     /// The use cases of the bank's people.

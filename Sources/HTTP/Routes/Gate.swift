@@ -70,6 +70,9 @@ struct Call<Input: Sendable>: Sendable {
     /// nothing.
     func id<Entity>(_ name: String = "id") -> ID<Entity>? { ID(path[name]) }
 
+    /// The text in the gap of that name, decoded.
+    func text(_ name: String) -> String { path[name] }
+
     /// The positive number in the gap of that name; `nil` for anything else.
     func number(_ name: String) -> Int? {
         let text = path[name]

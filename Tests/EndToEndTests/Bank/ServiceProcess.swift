@@ -51,7 +51,8 @@ final class ServiceProcess: Sendable {
             .map { "\($0.key)=\($0.value)" }
         guard
             let child = ChildProcess.start(
-                words, environment: environment, output: output.fileDescriptor, ownSession: false)
+                words, environment: environment, output: output.fileDescriptor,
+                errors: output.fileDescriptor, ownSession: false)
         else { throw Failure(description: "\(name) cannot be started") }
         try output.close()
         self.child = child

@@ -53,6 +53,7 @@ struct FakeAPI: Sendable {
     var customers = FakeCustomers()
     var events = FakeEvents()
     var executions = FakeExecutions()
+    var log = FakeLog()
     var people = FakePeople()
     var shadows = FakeShadows()
     var directory = FakeDirectory()
@@ -74,7 +75,7 @@ struct FakeAPI: Sendable {
             deviceRequests: deviceRequests,
             people: .init(keys: people, acts: people, policies: people, shadows: shadows),
             policyHistory: policyHistory, clients: directory, customers: customers,
-            events: events, executions: executions)
+            events: events, executions: executions, log: log)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }

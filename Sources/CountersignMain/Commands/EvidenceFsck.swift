@@ -1,0 +1,83 @@
+import Countersign
+import Evidence
+import Postgres
+
+extension Command {
+    static let evidenceFsck = Command(
+        name: "evidence fsck",
+        summary: "Make the log again from its records and compare all that is stored (as "
+            + "countersign_auditor)",
+        options: [
+            .init(name: "from", placeholder: "N", what: "only from this position on"),
+            .init(name: "to", placeholder: "N", what: "only before this position"),
+            .init(
+                name: "key", placeholder: "VERIFIER_KEY",
+                what: "the log's verifier key; without it, that of log.key"),
+        ],
+        settings: ["database.url", "development", "evidence.origin", "log"],
+        required: ["database.url", "evidence.origin"]
+    ) { invocation in
+        let keys = try fsckKeys(invocation)
+        var range: Range<Int64>?
+        let from = try position(invocation, "from") ?? 0
+        let end = try position(invocation, "to")
+        if from > 0 || end != nil {
+            guard from < end ?? .max else { throw UsageError("--from is not before --to") }
+            range = from..<(end ?? .max)
+        }
+        let database = try invocation.configuration.makeDatabase()
+        do {
+            try await fsck(PostgresLogAudit(database: database), range, keys)
+            await database.close()
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func fsck(
+        _ audit: PostgresLogAudit, _ range: Range<Int64>?, _ keys: [VerifierKey]
+    ) async throws {
+        let size: Int64
+        do {
+            size = try await audit.check(range, keys: keys)
+        } catch let fault as LogFault {
+            throw CommandFailure(
+                "the log is not intact: position \(fault.position): \(fault.what.rawValue)")
+        }
+        Console.out(
+            "positions \(range?.lowerBound ?? 0) to \(size): records, positions, tiles, roots and "
+                + "signatures agree")
+        guard range == nil, size > 0 else { return }
+        let found = try await audit.completeness(of: size)
+        Console.out(
+            "of the checkpoint's records \(found.unsequenced) are in no position, \(found.missing) "
+                + "are gone, \(found.altered) have another leaf")
+        guard found == .init(unsequenced: 0, missing: 0, altered: 0) else {
+            throw CommandFailure("the log is not complete")
+        }
+    }
+
+    private static func fsckKeys(_ invocation: Invocation) throws -> [VerifierKey] {
+        if let text = invocation.option("key") {
+            guard let key = VerifierKey(text: text), key.kind == .ed25519 else {
+                throw UsageError("--key is not a verifier key of Ed25519")
+            }
+            return [key]
+        }
+        guard let signer = try invocation.configuration.logSigner() else {
+            throw UsageError("--key is missing, and so is log.key")
+        }
+        return signer.keys.map(\.verifierKey)
+    }
+
+    private static func position(
+        _ invocation: Invocation, _ name: String
+    ) throws(UsageError) -> Int64? {
+        guard let text = invocation.option(name) else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw UsageError("--\(name) is not a position")
+        }
+        return number
+    }
+}

@@ -1,0 +1,49 @@
+import Countersign
+import HTTP
+import Postgres
+import Synchronization
+
+/// What an operator sees of the log.
+final class LogMetrics: Sendable {
+    private let size = Atomic<Int>(0)
+    private let failures = Atomic<Int>(0)
+    private let refusals = Atomic<Int>(0)
+    private let lag: Histograms
+    private let lastMirrored = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// - Parameter metrics: Where the numbers are shown.
+    init(_ metrics: Metrics) {
+        lag = metrics.histograms(
+            "countersign_log_lag_seconds",
+            help:
+                "From the time of the oldest record of a batch until its checkpoint was published.")
+        metrics.gauge(
+            "countersign_log_size", help: "Positions given by this instance's last batch."
+        ) { [weak self] in self?.size.load(ordering: .relaxed) ?? 0 }
+        metrics.gauge(
+            "countersign_log_mirror_age_seconds",
+            help: "Since the mirror was last brought up to date; -1 before the first time."
+        ) { [weak self] in
+            self?.lastMirrored.withLock { $0 }.map { Int((.now - $0).inSeconds) } ?? -1
+        }
+        metrics.counter(
+            "countersign_log_failures_total", help: "Rounds of the sequencer that failed."
+        ) { [weak self] in self?.failures.load(ordering: .relaxed) ?? 0 }
+        metrics.counter(
+            "countersign_log_refusals_total",
+            help: "Rounds in which this log was not what is held of it outside: page somebody."
+        ) { [weak self] in self?.refusals.load(ordering: .relaxed) ?? 0 }
+    }
+
+    func failed() { failures.add(1, ordering: .relaxed) }
+
+    func refused() { refusals.add(1, ordering: .relaxed) }
+
+    func mirrored(at now: ContinuousClock.Instant) { lastMirrored.withLock { $0 = now } }
+
+    func sequenced(_ batch: PostgresLog.Batch, at now: Instant) {
+        size.store(Int(batch.size), ordering: .relaxed)
+        guard let oldest = batch.oldest else { return }
+        lag.record(.milliseconds(max(0, now.milliseconds - oldest.milliseconds)))
+    }
+}

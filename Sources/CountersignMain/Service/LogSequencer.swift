@@ -1,0 +1,129 @@
+import Countersign
+import Evidence
+import HTTP
+import Postgres
+
+/// Gives evidence its positions, signs checkpoints and publishes them, again and again, until its task is
+/// cancelled. Every instance runs one; the one that holds the lead works.
+///
+/// Nothing is signed before what is held of the log outside was found in it: a database that was set back to
+/// yesterday would have another record at a position that was promised, and the log would be two.
+struct LogSequencer: Sendable {
+    let log: PostgresLog
+    let signer: LogSigner
+    let origin: String
+    /// Where checkpoints are held outside of the database.
+    let anchors: [LogAnchor]
+    let announce: @Sendable () async throws(StoreFailure) -> Void
+    let metrics: LogMetrics
+    let tick: Duration
+
+    /// The pause after the log was found to be another than it was, which a person has to end.
+    private static let refusedPause = Duration.seconds(10)
+
+    func run() async {
+        var isChecked = false
+        while !Task.isCancelled {
+            let begin = ContinuousClock.now
+            do throws(StoreFailure) {
+                switch try await log.lead() {
+                case .follower: isChecked = false
+                case .new:
+                    isChecked = false
+                    fallthrough
+                case .leader:
+                    if !isChecked {
+                        guard await isWhatOthersHold() else {
+                            await pause(Self.refusedPause)
+                            continue
+                        }
+                        try await announce()
+                        isChecked = true
+                    }
+                    try await advance()
+                }
+            } catch {
+                // In doubt everything is read and compared again.
+                isChecked = false
+                metrics.failed()
+                Log.event(.logFailed, .failure("failure", error))
+            }
+            await pause(max(.zero, tick - (ContinuousClock.now - begin)))
+        }
+        await log.close()
+    }
+
+    private func advance() async throws(StoreFailure) {
+        let signer = signer
+        let metrics = metrics
+        guard
+            let batch = try await log.advance({ checkpoint in
+                let note = signer.sign(checkpoint)
+                if note == nil {
+                    metrics.failed()
+                    Log.event(.logUnsigned)
+                }
+                return note
+            })
+        else { return }
+        try await log.publish(batch.size)
+        metrics.sequenced(batch, at: systemTime())
+    }
+
+    /// Whether every checkpoint that is held outside is one of this log's.
+    private func isWhatOthersHold() async -> Bool {
+        for anchor in anchors {
+            do {
+                guard let note = try await anchor.newest() else { continue }
+                guard try await isOurs(note) else {
+                    metrics.refused()
+                    // docs/operations.md, "The log is another than it was", says what to do.
+                    Log.event(.logMismatch, .code("anchor", anchor.name))
+                    return false
+                }
+            } catch {
+                metrics.failed()
+                Log.event(.logAnchorUnread, .code("anchor", anchor.name))
+                return false
+            }
+        }
+        return true
+    }
+
+    private func isOurs(_ note: SignedNote) async throws(StoreFailure) -> Bool {
+        guard let checkpoint = Checkpoint(text: note.text), checkpoint.origin == origin else {
+            return false
+        }
+        // Empty logs are all the same, and there may have been none before.
+        if checkpoint.size == 0 { return true }
+        return try await log.holds(note.text, of: checkpoint.size)
+    }
+}
+
+/// A place outside of the database that holds the newest checkpoint it was given.
+struct LogAnchor: Sendable {
+    /// A word for the operator.
+    let name: StaticString
+    /// What it holds; `nil` when it was never given any. It throws when it cannot say.
+    let newest: @Sendable () async throws -> SignedNote?
+}
+
+/// Keeps the mirror up to the newest published checkpoint, until its task is cancelled.
+struct LogMirrorKeeper: Sendable {
+    let mirror: LogMirror
+    let metrics: LogMetrics
+
+    private static let interval = Duration.seconds(1)
+
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                try await mirror.update()
+                metrics.mirrored(at: .now)
+            } catch {
+                Log.event(.logMirrorFailed)
+            }
+            await pause(Self.interval)
+        }
+    }
+}

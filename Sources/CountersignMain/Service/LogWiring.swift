@@ -1,0 +1,59 @@
+import Countersign
+import Evidence
+import HTTP
+import Postgres
+
+/// What keeps the log, put together from the configuration.
+struct LogService: Sendable {
+    let sequencer: LogSequencer
+    let mirror: LogMirrorKeeper?
+}
+
+extension Configuration {
+    /// How long the first batch may take, which holds all the evidence there is.
+    private static let batchDeadline = Duration.seconds(900)
+
+    /// - Parameters:
+    ///   - database: The service's pool, for reading.
+    ///   - service: Records the keys of the log.
+    ///   - metrics: Where its numbers are shown.
+    /// - Returns: `nil` when nothing signs, which only development allows.
+    /// - Throws: ``ConfigurationError``.
+    func makeLog(
+        database: Postgres.Database, service: ServiceSubject, metrics: Metrics
+    ) throws(ConfigurationError) -> LogService? {
+        guard let signer = try logSigner(), let origin = evidence.origin,
+            let url = self.database.url
+        else { return nil }
+        guard VerifierKey.isName(origin) else {
+            throw ConfigurationError(
+                "evidence.origin names the log's key: it has no spaces and no plus sign")
+        }
+        var options: DatabaseOptions
+        do throws(PostgresError) {
+            options = DatabaseOptions(connection: try ConnectionInfo(url.exposed), size: 1)
+        } catch {
+            throw ConfigurationError("database.url is no connection string of libpq")
+        }
+        options.statementDeadline = Self.batchDeadline
+        options.applicationName = "countersign-log"
+        let numbers = LogMetrics(metrics)
+        let mirror = log.mirror.map {
+            LogMirror(folder: $0.text, reader: PostgresLogReader(database: database))
+        }
+        let keys = LogKeys(database: database, service: service)
+        let verifierKeys = signer.keys.map(\.verifierKey.text)
+        return LogService(
+            sequencer: LogSequencer(
+                log: PostgresLog(database: Postgres.Database(options), origin: origin),
+                signer: signer,
+                origin: origin,
+                anchors: mirror.map { mirror in
+                    [LogAnchor(name: "mirror") { try mirror.newest() }]
+                } ?? [],
+                announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)
+                },
+                metrics: numbers, tick: .milliseconds(log.tickMilliseconds)),
+            mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) })
+    }
+}

@@ -1,0 +1,32 @@
+// The statements of the log, embedded from sql/queries.
+
+extension Statement {
+    static let leadLog = Statement("lead_log", .read, PackageResources.lead_log_sql)
+    static let openLog = Statement("open_log", .write, PackageResources.open_log_sql)
+    static let oneSnapshot = Statement("one_snapshot", .read, PackageResources.one_snapshot_sql)
+    static let patientTransaction = Statement(
+        "patient_transaction", .read, PackageResources.patient_transaction_sql)
+    static let lockLog = Statement("lock_log", .write, PackageResources.lock_log_sql)
+    static let logBatch = Statement("log_batch", .read, PackageResources.log_batch_sql)
+    static let advanceLog = Statement("advance_log", .write, PackageResources.advance_log_sql)
+    static let logKeyIsKnown = Statement(
+        "log_key_is_known", .read, PackageResources.log_key_is_known_sql)
+    static let announceLogKey = Statement(
+        "announce_log_key", .write, PackageResources.announce_log_key_sql)
+    static let publishLog = Statement("publish_log", .write, PackageResources.publish_log_sql)
+    static let publishedCheckpoint = Statement(
+        "published_checkpoint", .read, PackageResources.published_checkpoint_sql)
+    static let checkpointOfSize = Statement(
+        "checkpoint_of_size", .read, PackageResources.checkpoint_of_size_sql)
+    static let logTiles = Statement("log_tiles", .read, PackageResources.log_tiles_sql)
+    static let logEntries = Statement("log_entries", .read, PackageResources.log_entries_sql)
+    static let logLag = Statement("log_lag", .read, PackageResources.log_lag_sql)
+    static let logPositions = Statement("log_positions", .read, PackageResources.log_positions_sql)
+    static let logCheckpoints = Statement(
+        "log_checkpoints", .read, PackageResources.log_checkpoints_sql)
+    static let checkpointBefore = Statement(
+        "checkpoint_before", .read, PackageResources.checkpoint_before_sql)
+    static let logState = Statement("log_state", .read, PackageResources.log_state_sql)
+    static let auditCompleteness = Statement(
+        "audit_completeness", .read, PackageResources.audit_completeness_sql)
+}

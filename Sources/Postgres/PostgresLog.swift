@@ -1,0 +1,174 @@
+package import Countersign
+package import Evidence
+
+/// The writing half of the log: gives positions to what was recorded, and keeps tree and checkpoints.
+///
+/// Any number of instances may call it at once; the state's row is locked, and who read it in an older
+/// snapshot fails. The lead only spares them that.
+package struct PostgresLog: Sendable {
+    private let database: Database
+    private let origin: String
+
+    /// - Parameters:
+    ///   - database: As the role `countersign_service`, with one connection that nobody else uses: the lead
+    ///     is held by the session that writes.
+    ///   - origin: The log's name.
+    package init(database: Database, origin: String) {
+        self.database = database
+        self.origin = origin
+    }
+
+    /// Which part this instance has.
+    package enum Lead: String, Sendable {
+        case follower, leader
+        /// It leads from now on, and did not on this connection before.
+        case new
+    }
+
+    /// One batch that was given positions.
+    package struct Batch: Sendable {
+        /// The size of the log with it.
+        package let size: Int64
+        /// How many records it holds.
+        package let count: Int
+        /// The time in the ID of the oldest of them; `nil` when it is empty.
+        package let oldest: Instant?
+        /// The checkpoint over it, signed.
+        package let note: SignedNote
+    }
+
+    /// Tries to lead; the first call of a connection opens the log.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func lead() async throws(StoreFailure) -> Lead {
+        let lead = try await database.query(.leadLog) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("lead") }
+            return try word("lead", row, Lead.init)
+        }
+        if lead == .new { try await database.query(.openLog, [.text(origin)]) }
+        return lead
+    }
+
+    /// Gives positions to all that has become visible since the last batch, in one transaction of one
+    /// snapshot.
+    ///
+    /// - Parameter sign: Signs the checkpoint, on the thread of the connection, in at most some seconds;
+    ///   `nil` when it cannot: then nothing changes.
+    /// - Returns: What was written; `nil` when there was nothing to do, or nobody signed it.
+    /// - Throws: ``StoreFailure``. After ``StoreFailure/outcomeUnknown`` the note may be stored or not: it
+    ///   must not leave the process.
+    package func advance(
+        _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
+    ) async throws(StoreFailure) -> Batch? {
+        let origin = origin
+        return try await database.run { connection throws(PostgresError) in
+            try connection.transaction { connection throws(PostgresError) in
+                _ = try connection.execute(.oneSnapshot)
+                _ = try connection.execute(.patientTransaction)
+                guard let row = try connection.execute(.lockLog).single() else {
+                    throw .malformedColumn("size")
+                }
+                let edge = try LogEdge.read(row)
+                guard try row["origin"] == origin else { throw .malformedColumn("origin") }
+                let rows = try connection.execute(.logBatch)
+                let isNew: Bool = try row["is_new"]
+                guard rows.count > 0 || isNew else { return nil }
+                return try Self.append(rows, to: edge, of: origin, connection, sign)
+            }
+        }
+    }
+
+    private static func append(
+        _ rows: Rows, to old: TreeEdge, of origin: String, _ connection: borrowing Connection,
+        _ sign: (Checkpoint) -> SignedNote?
+    ) throws(PostgresError) -> Batch? {
+        var hashes: [Digest] = []
+        hashes.reserveCapacity(rows.count)
+        var oldest: Instant?
+        for row in rows {
+            let id: ID<Countersign.Evidence> = try row["evidence_id"]
+            oldest = min(oldest ?? id.instant, id.instant)
+            hashes.append(try row["leaf_hash"])
+        }
+        var edge = old
+        let tiles = edge.append(hashes)
+        let checkpoint = Checkpoint(origin: origin, size: edge.size, root: edge.root)
+        guard let note = sign(checkpoint) else { return nil }
+        _ = try connection.execute(
+            .advanceLog,
+            [
+                .int64(old.size), .int64(edge.size), .digest(checkpoint.root),
+                .textArray(LogEdge.text(edge)), .int64Array(tiles.map { Int64($0.place.level) }),
+                .int64Array(tiles.map(\.place.index)),
+                .textArray(tiles.map { Hex.encode($0.bytes) }), .bytes(note.encoded),
+            ])
+        return Batch(size: edge.size, count: hashes.count, oldest: oldest, note: note)
+    }
+
+    /// Lets a checkpoint leave the service, after its commit was acknowledged.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func publish(_ size: Int64) async throws(StoreFailure) {
+        try await database.query(.publishLog, [.int64(size)])
+    }
+
+    /// Whether the log holds exactly this note: what others hold of it must be a part of it.
+    ///
+    /// - Parameters:
+    ///   - note: The text of a checkpoint, without signatures.
+    ///   - size: What it says of its size.
+    /// - Throws: ``StoreFailure``.
+    package func holds(_ note: Bytes, of size: Int64) async throws(StoreFailure) -> Bool {
+        try await database.query(.checkpointOfSize, [.int64(size)]) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { return false }
+            let stored: Bytes = try row["note"]
+            return SignedNote(decoding: stored)?.text == note
+        }
+    }
+
+    /// How long the oldest record has waited for its position, in milliseconds.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func lag() async throws(StoreFailure) -> Int64 {
+        try await database.query(.logLag) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("lag_ms") }
+            return try row["lag_ms"]
+        }
+    }
+
+    /// Closes the connection, and gives up the lead with it.
+    package func close() async { await database.close() }
+}
+
+/// The right edge of the tree, as the database has it: levels of hexadecimal hashes.
+enum LogEdge {
+    static func read(_ row: Row) throws(PostgresError) -> TreeEdge {
+        let text: String = try row["edge"]
+        var levels: [[Digest]] = []
+        if !text.isEmpty {
+            for level in text.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let bytes = Hex.decode(String(level)), let hashes = digests(bytes) else {
+                    throw .malformedColumn("edge")
+                }
+                levels.append(hashes)
+            }
+        }
+        // Whoever edited the row gets nothing signed.
+        guard let edge = TreeEdge(size: try row["size"], levels: levels) else {
+            throw .malformedColumn("edge")
+        }
+        return edge
+    }
+
+    static func text(_ edge: TreeEdge) -> [String] {
+        edge.levels.map { level in Hex.encode(level.flatMap(\.bytes)) }
+    }
+
+    /// Hashes that stand one after another; `nil` when the last is cut off.
+    static func digests(_ bytes: Bytes) -> [Digest]? {
+        guard bytes.count % 32 == 0 else { return nil }
+        return stride(from: 0, to: bytes.count, by: 32).compactMap {
+            Digest(Bytes(bytes[$0..<$0 + 32]))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package import Countersign
+package import Evidence
+
+/// Reads everything that is stored of the log, to be made again and compared.
+package struct PostgresLogAudit: Sendable {
+    private let database: Database
+    private let reader: PostgresLogReader
+
+    /// Rows that are read together.
+    private static let page = 2000
+
+    /// - Parameter database: As the role `countersign_auditor` or `countersign_service`.
+    package init(database: Database) {
+        self.database = database
+        reader = PostgresLogReader(database: database)
+    }
+
+    /// The one row that says where the log stands.
+    package struct State: Sendable {
+        package let origin: String
+        package let size: Int64
+        package let root: Digest
+        /// `nil` when it is no edge of a tree of that size.
+        package let edge: TreeEdge?
+        package let snapshot: TransactionSnapshot?
+        /// Whether the published size is that of a checkpoint, or nothing is published.
+        package let isPublishedThere: Bool
+        /// How many full tiles are stored.
+        package let tiles: Int64
+        /// The size of the largest checkpoint; -1 when there is none.
+        package let largest: Int64
+    }
+
+    /// What one checkpoint claims and is not so; all 0 when all is.
+    package struct Completeness: Hashable, Sendable {
+        /// Records that it should hold and does not.
+        package let unsequenced: Int64
+        /// Records that it holds and that are gone.
+        package let missing: Int64
+        /// Records that have another leaf.
+        package let altered: Int64
+
+        package init(unsequenced: Int64, missing: Int64, altered: Int64) {
+            self.unsequenced = unsequenced
+            self.missing = missing
+            self.altered = altered
+        }
+    }
+
+    /// - Returns: `nil` before the log was opened.
+    /// - Throws: ``StoreFailure``.
+    package func state() async throws(StoreFailure) -> State? {
+        try await database.query(.logState) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { return nil }
+            let snapshot: String? = try row["snapshot"]
+            let published: Int64? = try row["published"]
+            let edge: TreeEdge?
+            do throws(PostgresError) { edge = try LogEdge.read(row) } catch { edge = nil }
+            return State(
+                origin: try row["origin"], size: try row["size"], root: try row["root"],
+                edge: edge, snapshot: snapshot.flatMap(TransactionSnapshot.init(text:)),
+                isPublishedThere: published == nil ? true : try row["is_published"],
+                tiles: try row["tiles"], largest: try row["largest"])
+        }
+    }
+
+    /// - Throws: ``StoreFailure``, also when there is no checkpoint of that size.
+    package func completeness(of size: Int64) async throws(StoreFailure) -> Completeness {
+        try await database.query(.auditCompleteness, [.int64(size)]) {
+            rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("unsequenced") }
+            return Completeness(
+                unsequenced: try row["unsequenced"], missing: try row["missing"],
+                altered: try row["altered"])
+        }
+    }
+
+    /// Checks the log from the first checkpoint at or before one position to the first at or after another.
+    ///
+    /// - Parameters:
+    ///   - range: Positions; `nil` for all, and for whatever is stored beside them.
+    ///   - keys: Of which one must have signed each checkpoint.
+    /// - Returns: The size up to which it was checked.
+    /// - Throws: ``LogFault``, the first; or ``StoreFailure``.
+    package func check(_ range: Range<Int64>?, keys: [VerifierKey]) async throws -> Int64 {
+        guard let state = try await state() else { return 0 }
+        var check = try await start(at: range?.lowerBound ?? 0, of: state, keys)
+        var tiles: Int64 = 0
+        var after = check.size
+        while true {
+            let checkpoints = try await checkpoints(after)
+            for checkpoint in checkpoints where checkpoint.size >= check.size {
+                tiles += try await take(checkpoint, &check)
+                if let range, check.size >= range.upperBound { return check.size }
+            }
+            guard checkpoints.count == Self.page, let last = checkpoints.last else { break }
+            after = last.size + 1
+        }
+        guard try await positions(check.size, limit: 1).isEmpty else {
+            throw LogFault(.beyond, at: check.size)
+        }
+        try check.finish(
+            size: state.size, root: state.root, edge: state.edge, snapshot: state.snapshot)
+        guard state.isPublishedThere else { throw LogFault(.edge, at: max(0, state.size - 1)) }
+        if range == nil, tiles != state.tiles { throw LogFault(.beyond, at: state.size) }
+        return check.size
+    }
+
+    /// Takes all positions before a checkpoint, and it; returns how many tiles they filled.
+    private func take(
+        _ checkpoint: LoggedCheckpoint, _ check: inout LogCheck
+    ) async throws -> Int64 {
+        var tiles: Int64 = 0
+        while check.size < checkpoint.size {
+            let left = checkpoint.size - check.size
+            let entries = try await positions(
+                check.size, limit: Int(min(left, Int64(Self.page))))
+            guard !entries.isEmpty else { throw LogFault(.gap, at: check.size) }
+            var full: [Tile] = []
+            for entry in entries { full += try check.take(entry, in: checkpoint.snapshot) }
+            let stored = full.isEmpty ? [:] : try await reader.tiles(Set(full.map(\.place)))
+            for tile in full { try LogCheck.compare(tile, with: stored[tile.place]) }
+            tiles += Int64(full.count)
+        }
+        try check.take(checkpoint)
+        return tiles
+    }
+
+    /// A check that begins with the largest checkpoint at or before a position.
+    private func start(
+        at position: Int64, of state: State, _ keys: [VerifierKey]
+    ) async throws -> LogCheck {
+        let empty = LogCheck(origin: state.origin, keys: keys)
+        guard position > 0, let checkpoint = try await checkpoint(before: position),
+            checkpoint.size > 0
+        else { return empty }
+        var levels: [(place: Tile.Place, count: Int)] = []
+        var rest = checkpoint.size
+        while rest > 0 {
+            let width = Int64(Tile.width)
+            levels.append(
+                (Tile.Place(level: levels.count, index: rest / width), Int(rest % width)))
+            rest /= width
+        }
+        let stored = try await reader.tiles(Set(levels.map(\.place)))
+        let edge = TreeEdge(
+            size: checkpoint.size,
+            levels: levels.map { Array((stored[$0.place] ?? []).prefix($0.count)) })
+        guard let edge, edge.root == checkpoint.root else {
+            throw LogFault(.root, at: checkpoint.size - 1)
+        }
+        return LogCheck(
+            origin: state.origin, keys: keys, from: edge, after: checkpoint.snapshot)
+    }
+
+    private func checkpoint(before position: Int64) async throws(StoreFailure) -> LoggedCheckpoint?
+    {
+        try await database.query(.checkpointBefore, [.int64(position)]) {
+            rows throws(PostgresError) in
+            try rows.single().map { row throws(PostgresError) in try LoggedCheckpoint(row) }
+        }
+    }
+
+    private func checkpoints(_ size: Int64) async throws(StoreFailure) -> [LoggedCheckpoint] {
+        try await database.query(.logCheckpoints, [.int64(size), .int(Self.page)]) {
+            rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in try LoggedCheckpoint(row) }
+        }
+    }
+
+    private func positions(
+        _ first: Int64, limit: Int
+    ) async throws(StoreFailure) -> [LoggedEvidence] {
+        try await database.query(.logPositions, [.int64(first), .int(limit)]) {
+            rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in try LoggedEvidence(row) }
+        }
+    }
+}
+
+extension LoggedCheckpoint {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            size: try row["size"], root: try row["root"],
+            snapshot: try word("snapshot", row, TransactionSnapshot.init(text:)),
+            note: try row["note"])
+    }
+}
+
+extension LoggedEvidence {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        var record: Record?
+        if let id: ID<Countersign.Evidence> = try row["id"] {
+            record = Record(
+                transaction: try word("xid", row) { UInt64($0) },
+                stored: StoredEvidence(
+                    id: id, kind: try row["kind"], action: try row["action_id"],
+                    subject: try row["subject_id"], credential: try row["credential_id"],
+                    leaf: try row["leaf"], leafHash: try row["leaf_hash"],
+                    bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"],
+                    body: nil))
+        }
+        self.init(
+            position: try row["position"], evidence: try row["evidence_id"],
+            leafHash: try row["logged_hash"], record: record,
+            isDetached: try row["is_detached"])
+    }
+}

@@ -1,0 +1,78 @@
+package import Countersign
+package import Evidence
+
+/// The reading half of the log: checkpoints, tiles and entries, as C2SP tlog-tiles lays them out.
+package struct PostgresLogReader: LogReader {
+    private let database: Database
+
+    /// - Parameter database: As the role `countersign_service` or `countersign_auditor`.
+    package init(database: Database) { self.database = database }
+
+    /// The newest checkpoint that may leave the service, with the newest line of each witness.
+    ///
+    /// - Returns: `nil` before the first.
+    /// - Throws: ``StoreFailure``.
+    package func published() async throws(StoreFailure) -> (size: Int64, note: Bytes)? {
+        try await database.query(.publishedCheckpoint) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { return nil }
+            let note: Bytes = try row["note"]
+            let cosignatures: String = try row["cosignatures"]
+            return (try row["size"], note + Bytes(cosignatures.utf8))
+        }
+    }
+
+    package func checkpoint() async throws(StoreFailure) -> Bytes? { try await published()?.note }
+
+    package func resource(_ path: String) async throws(StoreFailure) -> Bytes? {
+        guard let path = TilePath(text: path), let published = try await published() else {
+            return nil
+        }
+        let width = Int64(Tile.width)
+        switch path {
+        case .hashes(let place, let count):
+            guard let tile = try await tiles([place])[place], tile.count >= count else {
+                return nil
+            }
+            return tile[..<count].flatMap(\.bytes)
+        case .entries(let index, let count):
+            let first = index * width
+            guard first + Int64(count) <= published.size else { return nil }
+            let leaves = try await leaves(first..<first + Int64(count))
+            // Those of a month that was detached are in the mirror.
+            return leaves.count == count ? EntryTile(entries: leaves)?.bytes : nil
+        }
+    }
+
+    /// The hashes of tiles, full or at the right edge; those that do not exist are left out.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func tiles(
+        _ places: Set<Tile.Place>
+    ) async throws(StoreFailure) -> [Tile.Place: [Digest]] {
+        let places = Array(places)
+        return try await database.query(
+            .logTiles,
+            [.int64Array(places.map { Int64($0.level) }), .int64Array(places.map(\.index))]
+        ) { rows throws(PostgresError) in
+            var found: [Tile.Place: [Digest]] = [:]
+            for row in rows {
+                guard let hashes = LogEdge.digests(try row["hashes"]) else {
+                    throw .malformedColumn("hashes")
+                }
+                found[Tile.Place(level: try row["level"], index: try row["index"])] = hashes
+            }
+            return found
+        }
+    }
+
+    /// Leaves by position, in order; fewer when some are not there.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func leaves(_ positions: Range<Int64>) async throws(StoreFailure) -> [Bytes] {
+        try await database.query(
+            .logEntries, [.int64(positions.lowerBound), .int64(positions.upperBound)]
+        ) { rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in try row["leaf"] }
+        }
+    }
+}

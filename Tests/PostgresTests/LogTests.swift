@@ -1,0 +1,231 @@
+import Countersign
+import Crypto
+import Evidence
+import Postgres
+import TestSupport
+import Testing
+
+/// Records get their positions, on a real database.
+@Suite struct `The log` {
+    @Test func `gives each record one position, in the order of their transactions`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            #expect(try await log.lead() == .new)
+            #expect(try await log.lead() == .leader)
+            try await world.record(7)
+            try await world.record(5, together: true)
+            let all = try await world.count("SELECT count(*) FROM countersign.evidence")
+            #expect(try await world.sequence(log) == Int64(all))
+            #expect(try await world.sequence(log) == nil)
+            try await world.record(1)
+            #expect(try await world.sequence(log) == Int64(all + 1))
+            // Who was acknowledged before another began comes before it.
+            let outOfOrder = try await world.count(
+                """
+                SELECT count(*) FROM countersign.log_leaf a JOIN countersign.log_leaf b
+                    ON b.position = a.position + 1 JOIN countersign.evidence ea ON ea.id = a.evidence_id
+                  JOIN countersign.evidence eb ON eb.id = b.evidence_id
+                 WHERE (ea.xid, ea.id) >= (eb.xid, eb.id)
+                """)
+            #expect(outOfOrder == 0)
+            #expect(try await world.faults() == [])
+        }
+    }
+
+    @Test func `signs what a verifier makes of the served entries`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            for count in [300, 1, 260] {
+                try await world.record(count, together: true)
+                try await world.sequence(log)
+            }
+            let reader = PostgresLogReader(database: await world.test.open(as: .auditor))
+            let served = try #require(try await reader.checkpoint())
+            let note = try #require(SignedNote(decoding: served))
+            #expect(world.verifierKey.verifies(note))
+            let checkpoint = try #require(Checkpoint(text: note.text))
+            var edge = TreeEdge()
+            for index in 0...checkpoint.size / 256 {
+                let width = Int(min(256, checkpoint.size - index * 256))
+                let entries = try #require(
+                    try await reader.resource(TilePath.entries(index: index, width: width).text))
+                let leaves = try #require(EntryTile(decoding: entries)).entries
+                let hashes = leaves.map { EvidenceSealer.leafHash($0) }
+                _ = edge.append(hashes)
+                let tile = try await reader.resource(
+                    Tile.path(Tile.Place(level: 0, index: index), width: width))
+                #expect(tile == hashes.flatMap(\.bytes))
+            }
+            #expect(edge.root == checkpoint.root)
+            let level1 = try await reader.resource("tile/1/000.p/\(checkpoint.size / 256)")
+            #expect(level1 == edge.levels[1].flatMap(\.bytes))
+            for path in [
+                "tile/0/000.p/0", "tile/0/0", "tile/0/000.p/256", "tile/0/004", "tile/2/000.p/1",
+                "tile/entries/002", "tile/entries/002.p/\(checkpoint.size % 256 + 1)", "checkpoint",
+                "tile/0/-01", "tile/0/x000/000",
+            ] {
+                #expect(try await reader.resource(path) == nil, "\(path)")
+            }
+        }
+    }
+
+    @Test func `leaves nothing out that commits late, and waits for nobody`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.sequence(log)
+            let late = try await world.statement([
+                ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: 1)
+            ])
+            let blocker = try await Blocker(world.test)
+            let other = await world.test.open(as: nil, size: 1)
+            async let held: Void = {
+                try await other.run { connection throws(PostgresError) in
+                    try connection.run(
+                        script: "BEGIN; \(late); SELECT pg_advisory_xact_lock(1); COMMIT")
+                }
+            }()
+            try await blocker.waiters(1)
+            // Others go on meanwhile, begun after it and committed before it.
+            for _ in 0..<3 {
+                try await world.record(2)
+                #expect(try await world.sequence(log) != nil)
+            }
+            try await blocker.release()
+            try await held
+            #expect(try await world.sequence(log) != nil)
+            #expect(try await world.faults() == [])
+        }
+    }
+
+    @Test func `is one log, however many sequence at once without the lead`() async throws {
+        try await LogWorld.with { world in
+            let logs = [await world.instance(), await world.instance(), await world.instance()]
+            // Only to open it: nobody asks for the lead below.
+            _ = try await logs[0].lead()
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask { for _ in 0..<25 { try await world.record(1) } }
+                }
+                for log in logs {
+                    group.addTask {
+                        for _ in 0..<40 {
+                            do throws(StoreFailure) {
+                                if let batch = try await log.advance(world.signer) {
+                                    try await log.publish(batch.size)
+                                }
+                            } catch {
+                                // Another one was faster.
+                                #expect(error == .unavailable, "\(error)")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await world.sequence(logs[0])
+            #expect(try await world.faults() == [])
+            let unpublished = try await world.count(
+                """
+                SELECT count(*) FROM countersign.log_state s
+                 WHERE s.published <> (SELECT max(size) FROM countersign.log_checkpoint)
+                """)
+            #expect(unpublished == 0)
+        }
+    }
+
+    @Test func `has one leader, and another when its connection is gone`() async throws {
+        try await LogWorld.with { world in
+            let first = await world.instance()
+            let second = await world.instance()
+            #expect(try await first.lead() == .new)
+            #expect(try await second.lead() == .follower)
+            try await world.test.sql(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_locks
+                 WHERE locktype = 'advisory' AND classid = 7003 AND database =
+                    (SELECT oid FROM pg_database WHERE datname = current_database())
+                """)
+            try await eventually("the second leads") { try await second.lead() == .new }
+            #expect(try await first.lead() == .follower)
+        }
+    }
+
+    @Test func `gives nothing a position that nobody signed`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(3)
+            #expect(try await log.advance { _ in nil } == nil)
+            #expect(try await world.count("SELECT count(*) FROM countersign.log_leaf") == 0)
+            #expect(try await world.sequence(log) != nil)
+        }
+    }
+
+    @Test func `leaves the service only once it was published`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            let reader = PostgresLogReader(database: await world.test.open())
+            _ = try await log.lead()
+            let first = try #require(try await log.advance(world.signer))
+            #expect(try await reader.checkpoint() == nil)
+            #expect(try await reader.resource("tile/0/000.p/1") == nil)
+            try await log.publish(first.size)
+            #expect(try await reader.checkpoint() == first.note.encoded)
+            try await world.record(1)
+            let second = try #require(try await log.advance(world.signer))
+            #expect(try await reader.checkpoint() == first.note.encoded)
+            #expect(try await reader.resource("tile/entries/000.p/\(second.size)") == nil)
+            #expect(try await log.holds(first.note.text, of: first.size))
+            #expect(!(try await log.holds(first.note.text, of: second.size)))
+            #expect(!(try await log.holds(second.note.text, of: second.size + 1)))
+        }
+    }
+
+    @Test func `stops when the counter of transactions went backwards`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.sequence(log)
+            try await world.test.tamper(
+                with: "log_state", "snapshot = '99999999999:99999999999:'::pg_snapshot")
+            try await world.record(1)
+            await #expect(throws: StoreFailure.internalFailure(code: "CS010")) {
+                try await log.advance(world.signer)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "log_state", "log_leaf", "log_tile", "log_checkpoint", "log_cosignature", "log_timestamp",
+        "log_key",
+    ])
+    func `is written by its functions alone`(table: String) async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(260, together: true)
+            try await world.sequence(log)
+            for role in [TestDatabase.Role.service, .auditor] {
+                let database = await world.test.open(as: role)
+                for sql in [
+                    "DELETE FROM countersign.\(table)", "TRUNCATE countersign.\(table) CASCADE",
+                    "INSERT INTO countersign.\(table) SELECT * FROM countersign.\(table)",
+                ] {
+                    await #expect(throws: StoreFailure.internalFailure(code: "42501"), "\(sql)") {
+                        try await database.query(.write(sql))
+                    }
+                }
+            }
+            // Not even its owner changes what was written.
+            for sql in [
+                "DELETE FROM countersign.\(table)", "TRUNCATE countersign.\(table) CASCADE",
+            ] where table != "log_cosignature" && table != "log_timestamp" && table != "log_key" {
+                await #expect(throws: StoreFailure.internalFailure(code: "CS001"), "\(sql)") {
+                    try await world.test.sql(sql)
+                }
+            }
+        }
+    }
+}

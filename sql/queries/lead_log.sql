@@ -1,0 +1,2 @@
+-- Whether this session leads the log: leader, new or follower.
+SELECT countersign.lead_log() AS lead;
