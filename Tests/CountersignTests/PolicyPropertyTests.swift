@@ -295,6 +295,10 @@ private struct Dice: RandomNumberGenerator {
         for (name, value) in [
             ("at", "2026-11-30"), ("credential_kind", "sms"), ("name_check", "maybe"),
             ("used_today", "01"), ("used_today", ""), ("payee_id", "x"), ("signals", "b,a"),
+            // Below zero: a cap less such a count would be no number at all.
+            ("used_today", "-9223372036854775808"), ("used_today", "-1"), ("used_last_24h", "-1"),
+            ("used_while_new", "-1"), ("transfers_in_window", "-1"), ("new_payees_today", "-1"),
+            ("own_single_max", "-1"), ("own_daily_max", "-9223372036854775808"),
             ("credential_backup_eligible", "yes"), ("credential_profiles", "none"),
         ] {
             var changed = members
