@@ -59,6 +59,7 @@ extension Migration {
         Migration("V0025_audit", PackageResources.V0025_audit_sql),
         Migration("V0026_refused_acts", PackageResources.V0026_refused_acts_sql),
         Migration("V0027_shadow_counts", PackageResources.V0027_shadow_counts_sql),
+        Migration("V0028_closed_gaps", PackageResources.V0028_closed_gaps_sql),
         Migration("V0029_holds_as_decided", PackageResources.V0029_holds_as_decided_sql),
         Migration("V0030_log", PackageResources.V0030_log_sql),
     ]

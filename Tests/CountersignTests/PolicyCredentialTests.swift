@@ -189,4 +189,56 @@ import Testing
         #expect(!limited.mayVouch(synced, for: plain))
         #expect(limited.mayVouch(plain, for: synced))
     }
+
+    /// One person narrows what approves transfers, has a weak passkey bring in a strong key meanwhile, and
+    /// waits until the policy is back.
+    @Test(
+        arguments: [
+            ("factors.transfer", ["passkey"]), ("required_attestation.transfer", ["fido-trusted"]),
+            ("factors.transfer", []),
+        ] as [(String, JSON)])
+    func `a weak key vouches for no strong one while the policy is stricter`(
+        path: String, value: JSON
+    ) throws {
+        let document = Fixtures.policyDocument.setting(
+            "required_attestation", to: ["transfer": ["app-attest", "fido-trusted"]])
+        let (rules, tighter) = (
+            try PolicyRules(document: document),
+            try PolicyRules(document: document.setting(path, to: value))
+        )
+        #expect(tighter.isAtLeastAsStrict(as: rules))
+        let weak = CredentialTraits(kind: .passkey, profiles: [], isBackupEligible: false)
+        let strong = CredentialTraits(
+            kind: .deviceKey, profiles: [.appAttest], isBackupEligible: false)
+        #expect(!rules.mayVouch(weak, for: strong) && !tighter.mayVouch(weak, for: strong))
+    }
+
+    @Test func `a signal that refuses still says who vouches for whom`() throws {
+        func rules(_ rooted: JSON) throws -> PolicyRules {
+            try PolicyRules(
+                document: Fixtures.policyDocument.setting("signals", to: ["rooted": rooted]))
+        }
+        let before = try rules(["factors": ["device_key"]])
+        let without = try rules(["refuse": .bool(true)])
+        #expect(!without.isAtLeastAsStrict(as: before))
+        let refusing = try rules(["refuse": .bool(true), "factors": ["device_key"]])
+        #expect(refusing.isAtLeastAsStrict(as: before))
+        let passkey = CredentialTraits(kind: .passkey, profiles: [], isBackupEligible: false)
+        let phone = CredentialTraits(kind: .deviceKey, profiles: [], isBackupEligible: false)
+        #expect(!before.mayVouch(passkey, for: phone) && !refusing.mayVouch(passkey, for: phone))
+    }
+
+    /// Attestations that nobody asks for, and copies that are as good as any, are in nobody's way.
+    @Test func `a passkey vouches for a phone where the policy trusts both alike`() throws {
+        let phone = CredentialTraits(
+            kind: .deviceKey, profiles: [.appAttest], isBackupEligible: false)
+        let synced = CredentialTraits(kind: .passkey, profiles: [], isBackupEligible: true)
+        #expect(try Fixtures.policy().rules.mayVouch(synced, for: phone))
+        let trusted = CredentialTraits(
+            kind: .passkey, profiles: [.fidoTrusted], isBackupEligible: false)
+        let attested = try Fixtures.policy(
+            setting: "required_attestation", to: ["transfer": ["app-attest", "fido-trusted"]]
+        ).rules
+        #expect(attested.mayVouch(trusted, for: phone) && attested.mayVouch(phone, for: trusted))
+    }
 }

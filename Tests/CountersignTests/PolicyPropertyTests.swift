@@ -72,11 +72,49 @@ private struct Dice: RandomNumberGenerator {
         ("segments.young.currencies.EUR.single_max", ["10.00", "400.00"]),
     ]
 
-    private func policy(_ dice: inout Dice, changes count: Int) throws -> Policy {
+    /// Paths of what a policy says of keys.
+    private static let demands: [(String, [JSON?])] = [
+        ("factors.transfer", [["device_key", "passkey"], ["passkey"], ["device_key"], []]),
+        ("factors.new_payee", [["device_key", "passkey"], ["passkey"], ["device_key"]]),
+        (
+            "factors_above",
+            [
+                nil, ["EUR": [["above": "50.00", "kinds": ["device_key"]]]],
+                ["EUR": [["above": "50.00", "kinds": ["passkey"]]]],
+            ]
+        ),
+        (
+            "required_attestation",
+            [
+                nil, ["transfer": ["app-attest"]], ["transfer": ["android-biometric"]],
+                ["transfer": ["app-attest", "android-biometric"]],
+            ]
+        ),
+        (
+            "backup_eligible",
+            [
+                nil, ["transfer": ["allowed": .bool(false)]],
+                ["transfer": ["allowed": .bool(true), "max": ["EUR": "10.00"]]],
+            ]
+        ),
+        (
+            "signals.rooted",
+            [
+                nil, ["factors": ["passkey"]], ["factors": ["device_key"]],
+                ["refuse": .bool(true)],
+                ["refuse": .bool(true), "factors": ["device_key"]],
+            ]
+        ),
+        ("segments.young.factors.transfer", [["passkey"], ["device_key"]]),
+    ]
+
+    private func policy(
+        _ dice: inout Dice, changes count: Int, of changes: [(String, [JSON?])] = Self.changes
+    ) throws -> Policy {
         while true {
             var document = Fixtures.richDocument
             for _ in 0..<count {
-                let (path, values) = dice.pick(Self.changes)
+                let (path, values) = dice.pick(changes)
                 document = document.setting(path, to: dice.pick(values))
             }
             // A part of what another change has left out is no document.
@@ -175,6 +213,40 @@ private struct Dice: RandomNumberGenerator {
         #expect(compared > 1000)
     }
 
+    /// Every key that these policies tell from another one.
+    private static let keys: [CredentialTraits] = {
+        let profiles: [[AttestationProfile]] = [
+            [], [.appAttest], [.androidBiometric], [.appAttest, .androidBiometric],
+        ]
+        return profiles.flatMap { profiles in
+            [
+                CredentialTraits(kind: .deviceKey, profiles: profiles, isBackupEligible: false),
+                CredentialTraits(kind: .passkey, profiles: profiles, isBackupEligible: false),
+                CredentialTraits(kind: .passkey, profiles: profiles, isBackupEligible: true),
+            ]
+        }
+    }()
+
+    /// Else one person could let a weak key bring in a strong one that waits for the policy before.
+    @Test func `a stricter one never lets a key vouch for more`() throws {
+        var dice = Dice(seed: 20_261_201)
+        var (accepted, refused) = (0, 0)
+        for _ in 0..<1500 {
+            let loose = try policy(&dice, changes: 2, of: Self.demands).rules
+            let strict = try policy(&dice, changes: 4, of: Self.demands).rules
+            guard strict.isAtLeastAsStrict(as: loose) else { continue }
+            accepted += 1
+            for voucher in Self.keys {
+                for new in Self.keys where !loose.mayVouch(voucher, for: new) {
+                    refused += 1
+                    #expect(!strict.mayVouch(voucher, for: new), "\(voucher) for \(new)")
+                }
+            }
+        }
+        // Otherwise the property held of nothing.
+        #expect(accepted > 20 && refused > 1000)
+    }
+
     @Test func `it is as strict as itself, and one member less is not`() throws {
         let rich = try PolicyRules(document: Fixtures.richDocument)
         #expect(rich.isAtLeastAsStrict(as: rich))
@@ -223,6 +295,10 @@ private struct Dice: RandomNumberGenerator {
         for (name, value) in [
             ("at", "2026-11-30"), ("credential_kind", "sms"), ("name_check", "maybe"),
             ("used_today", "01"), ("used_today", ""), ("payee_id", "x"), ("signals", "b,a"),
+            // Below zero: a cap less such a count would be no number at all.
+            ("used_today", "-9223372036854775808"), ("used_today", "-1"), ("used_last_24h", "-1"),
+            ("used_while_new", "-1"), ("transfers_in_window", "-1"), ("new_payees_today", "-1"),
+            ("own_single_max", "-1"), ("own_daily_max", "-9223372036854775808"),
             ("credential_backup_eligible", "yes"), ("credential_profiles", "none"),
         ] {
             var changed = members

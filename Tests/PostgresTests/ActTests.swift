@@ -130,6 +130,51 @@ import WebAuthn
             #expect(own.refusal == .ownKey)
             let (act, _) = try await world.propose(.admitKey, document, by: bert)
             #expect(try await world.sign(act, by: anna).refusal == .ownKey)
+            // Whoever tries is on record, and the act waits for somebody else.
+            let told = try await world.bodies(.actRefused)
+            #expect(told.map { $0["refusal"] } == ["own_key", "own_key"])
+            #expect(told.map { $0["signed"] } == [.bool(false), .bool(true)])
+            #expect(told.allSatisfy { $0["person"] == "anna" && $0["kind"] == "person_key.admit" })
+            #expect(try await world.acts.act(act, of: .risk)?.state == .open)
+            #expect(try await world.audit().faults == [])
+            // Where it would not be the last, no signature is asked for.
+            _ = try await world.keys.revoke(bert.recorded.id, of: bert.person)
+            #expect(try await world.sign(act, by: anna).refusal == .ownKey)
+            #expect(try await world.evidence(.actRefused) == 2)
+        }
+    }
+
+    /// The function that takes signatures asks again, whatever the service says.
+    @Test func `that admits a key is not done by its owner in the database either`() async throws {
+        try await PeopleWorld.with { world in
+            let (anna, bert) = (try await world.person("anna"), try await world.person("bert"))
+            let second = try await world.register(anna.person)
+            let (act, _) = try await world.propose(
+                .admitKey, ["key_id": .string(second.recorded.id.text)], by: bert)
+            _ = try AskedAct(try await world.acts.challenge(act, for: anna.person))
+            let rows = try await world.test.sql(
+                """
+                WITH given AS (
+                    SELECT jsonb_build_object(
+                               'act_id', c.act_id, 'challenge_id', c.id, 'client_id', c.client_id,
+                               'person_key_id', '\(anna.recorded.id.text)', 'message', c.message,
+                               'client_data_json', c.message, 'authenticator_data', c.message,
+                               'signature', c.message, 'signed_at', clock_timestamp())
+                               AS signature,
+                           '{"sign_count_before": 0, "sign_count": 0, "backup_state": false}'::jsonb
+                               AS state
+                      FROM countersign.act_challenge c
+                     WHERE c.state = 'live' AND c.client_id = '\(anna.person.text)')
+                SELECT countersign.act_signature_stands(
+                           ARRAY['person_key.admit'], true, signature, state) AS stands,
+                       countersign.admit_person_key(signature, state, '[]') AS status
+                  FROM given
+                """)
+            let row = try #require(rows.first)
+            let (stands, status): (Bool, String) = (try row["stands"], try row["status"])
+            // Nothing else is in the way of it.
+            #expect(stands)
+            #expect(status == "lost_race")
         }
     }
 

@@ -8,18 +8,21 @@ import Testing
 struct Blocker {
     private let test: TestDatabase
     private let holder: Database
+    private let key: String
 
-    /// Takes the lock.
-    init(_ test: TestDatabase) async throws {
+    /// Takes the lock; `key` is one number or two.
+    init(_ test: TestDatabase, key: String = "1") async throws {
         self.test = test
+        self.key = key
         holder = await test.open(as: nil, size: 1)
-        try await holder.query(Statement("lock", .read, Bytes("SELECT pg_advisory_lock(1)".utf8)))
+        try await holder.query(
+            Statement("lock", .read, Bytes("SELECT pg_advisory_lock(\(key))".utf8)))
     }
 
     /// Lets everything go on.
     func release() async throws {
         try await holder.query(
-            Statement("unlock", .read, Bytes("SELECT pg_advisory_unlock(1)".utf8)))
+            Statement("unlock", .read, Bytes("SELECT pg_advisory_unlock(\(key))".utf8)))
     }
 
     /// Waits until as many sessions wait for the lock, and returns their process numbers.

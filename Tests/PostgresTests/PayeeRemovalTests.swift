@@ -119,6 +119,42 @@ import Testing
         }
     }
 
+    /// Approves a transfer to the friend that is due at once, and claims its order.
+    private func claimed(_ world: DecisionWorld, _ customer: TestCustomer) async throws -> Claim {
+        let asked = try await world.ask(
+            try Fixtures.transfer("1.00", payee: Self.friend), customer)
+        #expect(try await world.bank.decide(world.command(.approve, asked, customer)).isDecided)
+        let claims = try await world.queue.claim(limit: 10, lease: Seconds(60))
+        return try #require(
+            claims.first { claim in
+                if case .order(let order) = claim.item { order.actionID == asked.id } else { false }
+            })
+    }
+
+    /// Core banking may be slow: its answer comes when the payee has begun anew.
+    @Test func `confirmed again are not proved by a transfer of before`() async throws {
+        try await withPayee { world, customer, payee in
+            try await settle(payee, world)
+            let early = try await claimed(world, customer)
+            #expect(try await remove(payee, of: customer, in: world))
+            try await world.approve(try Fixtures.newPayee(payee: Self.friend), customer)
+            let again = try await standing(world, customer).id.text
+            let proved = """
+                SELECT count(*) FROM countersign.payee
+                 WHERE id = '\(again)' AND first_executed_at IS NOT NULL
+                """
+            let receipt = DeliveryOutcome.executed(reference: "B-1", raw: Bytes("{}".utf8))
+            #expect(try await world.queue.settle(early, receipt))
+            #expect(try await world.count(proved) == 0)
+            // A transfer of its new life proves it.
+            try await world.test.sql(
+                "UPDATE countersign.payee SET usable_at = confirmed_at WHERE id = '\(again)'")
+            let late = try await claimed(world, customer)
+            #expect(try await world.queue.settle(late, receipt))
+            #expect(try await world.count(proved) == 1)
+        }
+    }
+
     @Test func `confirmed again without having been removed only change their name`()
         async throws
     {

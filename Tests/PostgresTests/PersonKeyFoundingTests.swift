@@ -29,7 +29,7 @@ import WebAuthn
             let (act, proposed) = try await world.propose(
                 .admitKey, ["key_id": .string(forged.recorded.id.text)], by: bert)
             #expect(proposed.state == .open)
-            #expect(try await world.sign(act, by: forged).refusal == .ownKey)
+            #expect(try await world.sign(act, by: forged).refusal == .noKey)
             #expect(try await world.keys.keys(of: .risk).count(where: \.maySign) == 1)
             #expect(try await world.audit().faults == [])
         }

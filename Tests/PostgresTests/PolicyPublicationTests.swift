@@ -172,12 +172,18 @@ import WebAuthn
                 person: anna.person, kind: .tightenPolicy, document: try await world.proposal())
             let loose = world.acts { _, _ in false }
             #expect(try await loose.propose(command).refusal == .notStricter)
+            // Whoever tries is on record, with what was to be published.
+            let told = try #require(try await world.bodies(.actRefused).last)
+            #expect(told["refusal"] == "policy_not_stricter" && told["person"] == "anna")
+            #expect(told["kind"] == "policy.tighten" && told["signed"] == .bool(false))
+            #expect(told["content"] == command.document)
             // Where the new rules are as strict, the one signature publishes.
             let strict = world.acts { new, old in new.payeeCoolingOff >= old.payeeCoolingOff }
             let asked = try AskedAct(try await strict.propose(command))
             // Whoever signs is asked again.
             #expect(
                 try await loose.sign(asked.command(anna)).refusal == .notStricter)
+            #expect(try await world.evidence(.actRefused) == 1)
             #expect(try await strict.sign(asked.command(anna)).state == .done)
             #expect(try await world.policies.policies().count == 2)
             #expect(try await world.evidence(.policyProposed) == 1)

@@ -273,7 +273,10 @@ import Testing
             let active = try #require(JSON(recorded: Bytes(document.utf8)))
             let simulate = SimulatePolicy(
                 history: PostgresPolicyHistory(database: world.database), sha256: .openSSL)
-            let always = Instant(milliseconds: 0)..<(Fixtures.at + Seconds(1_000_000_000))
+            // As far as whoever asks can say.
+            let latest = try #require(Instant(text: "9999-12-31T23:59:59.999Z"))
+            let always = Instant(milliseconds: 0)..<latest
+            #expect(always.lowerBound.isWritable && latest.isWritable)
             let same = try await simulate(
                 try PolicyRules(document: active), over: always, changesMax: 10)
             #expect(same["decided"] == .integer(4))

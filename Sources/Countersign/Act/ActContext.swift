@@ -189,8 +189,9 @@ package enum ActRefusal: Error, Equatable, Sendable {
 }
 
 extension ActRefusal {
-    /// The word in evidence of what tells of a customer, a policy or a rule; `nil` for what leaves no
-    /// evidence, since it says only what everybody of the role can read anyway.
+    /// The word in evidence of what tells of a customer, a policy or a rule, or of somebody who wanted to do
+    /// alone what needs two; `nil` for what leaves no evidence, since it says only what everybody of the role
+    /// can read anyway.
     package var recordedWord: String? {
         switch self {
         case .action(.policy(let refusal)): refusal.word
@@ -198,6 +199,9 @@ extension ActRefusal {
         case .approvalChanged: "approval_changed"
         case .holdChanged: "hold_changed"
         case .notReleasable: "hold_not_releasable"
+        // What nobody has any business trying.
+        case .notStricter: "policy_not_stricter"
+        case .ownKey: "own_key"
         default: nil
         }
     }

@@ -50,8 +50,7 @@ package struct PolicyProposal: Sendable {
         switch json["active_from"] {
         case nil, .null: activeFrom = nil
         case let value?:
-            guard let instant = value.text.flatMap({ Instant(text: $0) }),
-                Self.years.contains(instant.milliseconds / 1000)
+            guard let instant = value.text.flatMap({ Instant(text: $0) }), instant.isWritable
             else {
                 throw InvalidActMember(
                     "/active_from", "time_format", "A time of RFC 3339 in UTC with Z is needed.")
@@ -65,9 +64,6 @@ package struct PolicyProposal: Sendable {
             throw InvalidActMember("/base_version", "number_needed", "A whole number is needed.")
         }
     }
-
-    /// From 1970 to 9999, in seconds.
-    private static let years: ClosedRange<Int64> = 0...253_402_300_799
 
     /// The document that is signed.
     package func document(against base: PublishedPolicy) -> JSON {

@@ -134,6 +134,10 @@ extension Acts {
         guard context.act.state == .open else { return .closed(context.act.state) }
         switch prospect(of: context) {
         case .success: return nil
+        // It was strict enough when it was proposed, else there would be no act: whoever signs tries nothing.
+        case .failure(.notStricter): return .notStricter
+        // A signature that would not be the last would be taken for one that counts.
+        case .failure(.ownKey) where !context.act.needsOneMore: return .ownKey
         case .failure(let refusal): return refusal.recordedWord == nil ? refusal : nil
         }
     }

@@ -20,6 +20,17 @@ package struct CredentialDemand: Hashable, Sendable {
             && (backupEligible || !credential.isBackupEligible)
     }
 
+    /// Whether a voucher meets each part of the demand, or is in that no worse than the new one.
+    ///
+    /// So nobody vouches for what meets the demand without meeting it. And whoever may vouch under a stricter
+    /// demand may under this one: to meet a part of that one is to meet this part, and what is no worse stays so.
+    func mayVouch(_ voucher: CredentialTraits, for new: CredentialTraits) -> Bool {
+        (kinds.contains(voucher.kind) || voucher.kind == new.kind)
+            && (profiles.isEmpty || profiles.contains(where: voucher.profiles.contains)
+                || new.profiles.allSatisfy(voucher.profiles.contains))
+            && (backupEligible || !voucher.isBackupEligible || new.isBackupEligible)
+    }
+
     /// The same demand with only those kinds of its own that are among these.
     func limited(to kinds: [CredentialKind]) -> CredentialDemand {
         CredentialDemand(
@@ -94,14 +105,17 @@ extension PolicyRules {
         }
     }
 
-    /// Whether a credential may vouch for a new one: whatever the new one could approve, it can itself.
+    /// Whether a credential may vouch for a new one: in each way in which the policy tells keys apart, it is
+    /// good enough itself, or the new one is no better.
     ///
-    /// Otherwise a key that the policy trusts with little could bring in one that it trusts with all.
+    /// Otherwise a key that the policy trusts with little could bring in one that it trusts with all. Each way
+    /// is looked at by itself, also where the new one would fail in another: a policy that is stricter for a
+    /// while, which one person may publish, must not open the door to a key that waits for the one before it.
     /// The customer's segment is not known at enrolment, so it must hold for every one.
     package func mayVouch(_ voucher: CredentialTraits, for new: CredentialTraits) -> Bool {
         !forAnySegment { rules in
             ActionKind.allCases.contains { kind in
-                rules.demands(for: kind).contains { $0.isMet(by: new) && !$0.isMet(by: voucher) }
+                rules.demands(for: kind).contains { !$0.mayVouch(voucher, for: new) }
             }
         }
     }

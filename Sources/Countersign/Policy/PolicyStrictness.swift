@@ -1,4 +1,5 @@
-/// Whether one policy allows nothing that another would not: what one person may publish in an emergency.
+/// Whether one policy allows nothing that another would not, and lets nobody vouch for a key who could not under
+/// the other: what one person may publish in an emergency.
 ///
 /// Each member is compared by itself, so some policies that are stricter are not recognised as such; none
 /// that is looser is taken for one. A property test holds the second.
@@ -137,14 +138,16 @@ extension PolicyRules.BackupEligibleRule {
 extension Measure {
     fileprivate func isAsStrict(as other: Measure) -> Bool {
         guard Set(other.kinds).isSubset(of: kinds) else { return false }
+        // Also where it refuses: what it says of keys decides who may vouch for which.
+        let factorsAreFewer =
+            other.factors.map { before in factors.map { isSubset($0, of: before) } ?? false }
+            ?? true
+        guard factorsAreFewer else { return false }
         if refuses { return true }
         let capsAreLower = other.max.allSatisfy { currency, amount in
             max[currency].map { $0.minorUnits <= amount.minorUnits } ?? false
         }
-        let factorsAreFewer =
-            other.factors.map { before in factors.map { isSubset($0, of: before) } ?? false }
-            ?? true
-        return !other.refuses && hold >= other.hold && capsAreLower && factorsAreFewer
+        return !other.refuses && hold >= other.hold && capsAreLower
             && (holdEnd == other.holdEnd || holdEnd == .cancel)
     }
 }

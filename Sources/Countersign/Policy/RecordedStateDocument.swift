@@ -71,7 +71,10 @@ extension RecordedState {
     /// Reads what it understands of members; `nil` when one that is always there is missing.
     private init?(reading members: [String: String]) {
         func instant(_ name: String) -> Instant? { members[name].flatMap(Instant.init(text:)) }
-        func count(_ name: String) -> Int64? { members[name].flatMap { Int64($0) } }
+        // What counts against a cap is never below zero; a cap less such a number could not be told.
+        func count(_ name: String) -> Int64? {
+            members[name].flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+        }
         func own(_ amount: String, _ raised: String) -> OwnAmount? {
             // Until it was recorded, whatever the customer had set could give more.
             count(amount).map {

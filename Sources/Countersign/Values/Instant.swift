@@ -18,6 +18,10 @@ package struct Instant: Hashable, Comparable, Sendable {
         Instant(milliseconds: instant.milliseconds - seconds.count * 1000)
     }
 
+    /// Whether it is of the years 1970 to 9999: what whoever sends a time may say, and every part of the service
+    /// can write down.
+    package var isWritable: Bool { (0...253_402_300_799_999).contains(milliseconds) }
+
     /// The same instant without its fraction of a second.
     package var wholeSeconds: Instant {
         Instant(milliseconds: milliseconds - (milliseconds % 1000 + 1000) % 1000)

@@ -6,8 +6,7 @@ extension APIRoutes {
         gate.route(
             .post, "/v1/actions/{id}/assisted-approval", for: .officer,
             reading: { request throws(Problem) in
-                _ = try request.idempotencyKey()
-                return try request.body { reader throws(BodyRefusal) in
+                try request.body { reader throws(BodyRefusal) in
                     try reader.approvalGrounds()
                 }
             },

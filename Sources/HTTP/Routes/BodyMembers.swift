@@ -57,9 +57,10 @@ extension ObjectReader {
     /// A time that must be there.
     mutating func instant(_ name: String) throws(BodyRefusal) -> Instant? {
         try value(name) { text throws(InvalidValue) in
-            guard let instant = Instant(text: text) else {
+            guard let instant = Instant(text: text), instant.isWritable else {
                 throw InvalidValue(
-                    "instant_format", "A time is written like 2026-11-30T12:00:00.000Z.")
+                    "instant_format",
+                    "A time of the years 1970 to 9999 is written like 2026-11-30T12:00:00.000Z.")
             }
             return instant
         }

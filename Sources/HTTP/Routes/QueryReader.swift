@@ -33,7 +33,9 @@ struct QueryReader {
 
     /// A time; `nil` when it is not there.
     func instant(_ name: String) throws(Problem) -> Instant? {
-        try value(name, "a time of RFC 3339 in UTC with Z") { Instant(text: $0) }
+        try value(name, "a time of RFC 3339 in UTC with Z, of the years 1970 to 9999") { text in
+            Instant(text: text).flatMap { $0.isWritable ? $0 : nil }
+        }
     }
 
     /// A customer; `nil` when it is not there.

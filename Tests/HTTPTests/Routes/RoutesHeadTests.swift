@@ -72,6 +72,7 @@ import Testing
     @Test(arguments: [
         "?action_id=1", "?credential_id=1", "?customer_id=a%20b", "?from=yesterday",
         "?from=2027-01-15T00:00:00", "?to=2027-02-30T00:00:00Z", "?kind=", "?limit=1000",
+        "?from=0000-01-01T00:00:00Z", "?to=0000-01-01T00:00:00Z", "?from=1969-12-31T23:59:59.999Z",
         "?kind=a&kind=a", "?unknown=1", "?cursor=AAAA",
     ])
     func `queries of evidence that are not understood`(query: String) async throws {

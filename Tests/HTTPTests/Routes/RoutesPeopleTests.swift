@@ -1,5 +1,6 @@
 import Countersign
 import HTTP
+import TestSupport
 import Testing
 
 /// The routes for people of the bank.
@@ -105,6 +106,39 @@ import Testing
         #expect(request.action == action && request.reason.text == "phone stolen")
         #expect(request.identityCheck.method == .inPerson)
         #expect(request.identityCheck.reference.text == "passport")
+    }
+
+    /// Nothing is stored under such a key, so none is asked for.
+    @Test func `look at no idempotency key of an approval`() async throws {
+        let fakes = FakeAPI()
+        try await fakes.serve { api in
+            let answer = try await api.post(
+                "/v1/actions/\(Self.id)/assisted-approval", Self.approval, as: .officer,
+                headers: ["Idempotency-Key: a,b"])
+            #expect(answer.status == 201)
+        }
+        #expect(fakes.people.proposals.values.count == 1)
+    }
+
+    @Test(arguments: [
+        ("0000-01-01T00:00:00Z", "2026-12-01T00:00:00Z", ["/from instant_format"]),
+        ("1969-12-31T23:59:59.999Z", "2026-12-01T00:00:00Z", ["/from instant_format"]),
+        (
+            "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
+            ["/from instant_format", "/to instant_format"]
+        ),
+    ])
+    func `try no draft on a time that nobody can write down`(
+        from: String, to: String, faults: [String]
+    ) async throws {
+        try await FakeAPI().serve { api in
+            let body: JSON = [
+                "document": Fixtures.policyDocument, "from": .string(from), "to": .string(to),
+            ]
+            let answer = try await api.post(
+                "/v1/policies/simulate", body.encoded, as: .risk, headers: [])
+            #expect(answer.status == 422 && answer.faults == faults)
+        }
     }
 
     @Test(arguments: [

@@ -111,6 +111,7 @@ struct FakeShadows: ShadowService {
                     ]
                 ),
                 (body(until: "soon"), 422, ["/until instant_format"]),
+                (body(until: "0000-01-01T00:00:00Z"), 422, ["/until instant_format"]),
                 (body(label: ""), 422, ["/label text_empty"]),
                 (
                     body(label: .string(String(repeating: "x", count: 65))), 422,
