@@ -1,0 +1,85 @@
+package import Countersign
+
+/// All that must be known of a tree to append to it and to state its root: its right edge.
+package struct TreeEdge: Hashable, Sendable {
+    /// The number of leaves.
+    package private(set) var size: Int64
+    /// From level 0 upwards, the hashes of the tile that is not yet full, fewer than 256 each: as many as
+    /// the digit of ``size`` in base 256. The last level is never empty.
+    package private(set) var levels: [[Digest]]
+
+    /// A tree without leaves.
+    package init() {
+        size = 0
+        levels = []
+    }
+
+    /// Takes a stored edge; `nil` unless each level has as many hashes as a tree of that size.
+    package init?(size: Int64, levels: [[Digest]]) {
+        guard size >= 0 else { return nil }
+        var rest = size
+        var widths: [Int] = []
+        while rest > 0 {
+            widths.append(Int(rest % Int64(Tile.width)))
+            rest /= Int64(Tile.width)
+        }
+        guard levels.map(\.count) == widths else { return nil }
+        self.size = size
+        self.levels = levels
+    }
+
+    /// Appends leaves.
+    ///
+    /// - Parameter leafHashes: The leaf hashes, in the order of their positions.
+    /// - Returns: The tiles that became full, of all levels, each after those that it is over. They will
+    ///   never change.
+    package mutating func append(_ leafHashes: some Sequence<Digest>) -> [Tile] {
+        leafHashes.flatMap { append($0) }
+    }
+
+    private mutating func append(_ leafHash: Digest) -> [Tile] {
+        var full: [Tile] = []
+        var hash = leafHash
+        var index = size
+        for level in 0... {
+            if level == levels.count { levels.append([]) }
+            levels[level].append(hash)
+            guard levels[level].count == Tile.width else { break }
+            index /= Int64(Tile.width)
+            full.append(
+                Tile(place: Tile.Place(level: level, index: index), hashes: levels[level]))
+            hash = MerkleTree.root(ofPerfect: levels[level])
+            levels[level] = []
+        }
+        size += 1
+        return full
+    }
+
+    /// The tiles that are not yet full, from level 0 upwards; a checkpoint of this size needs them too.
+    package var partialTiles: [Tile] {
+        var index = size
+        return levels.enumerated().compactMap { level, hashes in
+            index /= Int64(Tile.width)
+            return hashes.isEmpty
+                ? nil : Tile(place: Tile.Place(level: level, index: index), hashes: hashes)
+        }
+    }
+
+    /// The Merkle tree hash over all leaves. Source: RFC 6962 §2.1.
+    package var root: Digest {
+        let peaks = levels.reversed().flatMap(Self.peaks)
+        return MerkleTree.root(ofDescending: peaks) ?? MerkleTree.emptyRoot
+    }
+
+    /// The roots of the perfect trees over the hashes of a partial tile, the largest first.
+    private static func peaks(_ hashes: [Digest]) -> [Digest] {
+        var peaks: [Digest] = []
+        var rest = hashes[...]
+        while !rest.isEmpty {
+            let count = 1 << rest.count.log2
+            peaks.append(MerkleTree.root(ofPerfect: rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return peaks
+    }
+}
