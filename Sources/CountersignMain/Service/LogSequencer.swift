@@ -17,6 +17,7 @@ struct LogSequencer: Sendable {
     let announce: @Sendable () async throws(StoreFailure) -> Void
     let metrics: LogMetrics
     let tick: Duration
+    let failpoints: Failpoints?
 
     /// The pause after the log was found to be another than it was, which a person has to end.
     private static let refusedPause = Duration.seconds(10)
@@ -56,9 +57,12 @@ struct LogSequencer: Sendable {
     private func advance() async throws(StoreFailure) {
         let signer = signer
         let metrics = metrics
+        let failpoints = failpoints
         guard
             let batch = try await log.advance({ checkpoint in
+                failpoints?.pass(.logBeforeSign)
                 let note = signer.sign(checkpoint)
+                failpoints?.pass(.logAfterSign)
                 if note == nil {
                     metrics.failed()
                     Log.event(.logUnsigned)
@@ -66,7 +70,9 @@ struct LogSequencer: Sendable {
                 return note
             })
         else { return }
+        failpoints?.pass(.logAfterCommit)
         try await log.publish(batch.size)
+        failpoints?.pass(.logAfterPublish)
         metrics.sequenced(batch, at: systemTime())
     }
 

@@ -53,7 +53,8 @@ extension Configuration {
                 } ?? [],
                 announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)
                 },
-                metrics: numbers, tick: .milliseconds(log.tickMilliseconds)),
+                metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
+                failpoints: failpoint.map(Failpoints.init)),
             mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) })
     }
 }
