@@ -27,17 +27,16 @@ struct HoldAudit {
     private mutating func release(
         _ action: ID<Action>, _ record: StoredEvidence, _ body: JSON
     ) throws(EvidenceFault) {
-        guard case .some(.some(let decided)) = open[action], try hold(body["hold"]) == decided
-        else {
-            throw .hold
-        }
+        guard case .some(.some(let decided)) = open[action] else { throw .hold }
+        // A release that should not have been is one fault, and what follows from it no other.
+        open[action] = .some(nil)
+        guard try hold(body["hold"]) == decided else { throw .hold }
         // Two people may end it early, and whether they were two the audit of acts asks.
         if body["act_id"] == nil {
             guard let leaf = EvidenceLeaf(decoding: record.leaf), leaf.at >= decided.until,
                 decided.end == .release
             else { throw .hold }
         }
-        open[action] = .some(nil)
     }
 
     private func demandReady(_ action: ID<Action>) throws(EvidenceFault) {
