@@ -83,8 +83,9 @@ struct LogSequencer: Sendable {
                 guard let note = try await anchor.newest() else { continue }
                 guard try await isOurs(note) else {
                     metrics.refused()
-                    // docs/operations.md, "The log is another than it was", says what to do.
-                    Log.event(.logMismatch, .code("anchor", anchor.name))
+                    Log.event(
+                        .logMismatch, .code("anchor", anchor.name),
+                        .code("runbook", "docs/operations.md#the-log-is-another-than-it-was"))
                     return false
                 }
             } catch {
