@@ -6,7 +6,7 @@ extension Command {
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
         policySimulate, policyShadow, policyShadowList, policyShadowShow, policyShadowEnd,
         personKeyRevoke, personKeyRefound,
-        evidenceList, evidenceShow, evidenceVerify,
+        evidenceList, evidenceShow, evidenceVerify, evidenceVerifyBundle,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,
         settings, help, version,
