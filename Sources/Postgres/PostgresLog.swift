@@ -117,6 +117,7 @@ package struct PostgresLog: Sendable {
     /// - Parameters:
     ///   - note: The text of a checkpoint, without signatures.
     ///   - size: What it says of its size.
+    /// - Returns: Whether the checkpoint of that size has this text.
     /// - Throws: ``StoreFailure``.
     package func holds(_ note: Bytes, of size: Int64) async throws(StoreFailure) -> Bool {
         try await database.query(.checkpointOfSize, [.int64(size)]) { rows throws(PostgresError) in

@@ -27,8 +27,8 @@ package struct PostgresLogAudit: Sendable {
         package let isPublishedThere: Bool
         /// How many full tiles are stored.
         package let tiles: Int64
-        /// The size of the largest checkpoint; -1 when there is none.
-        package let largest: Int64
+        /// Whether there are positions or checkpoints after its end.
+        package let hasMore: Bool
     }
 
     /// What one checkpoint claims and is not so; all 0 when all is.
@@ -60,7 +60,7 @@ package struct PostgresLogAudit: Sendable {
                 origin: try row["origin"], size: try row["size"], root: try row["root"],
                 edge: edge, snapshot: snapshot.flatMap(TransactionSnapshot.init(text:)),
                 isPublishedThere: published == nil ? true : try row["is_published"],
-                tiles: try row["tiles"], largest: try row["largest"])
+                tiles: try row["tiles"], hasMore: try row["has_more"])
         }
     }
 
@@ -89,15 +89,20 @@ package struct PostgresLogAudit: Sendable {
         var after = check.size
         while true {
             let checkpoints = try await checkpoints(after)
-            for checkpoint in checkpoints where checkpoint.size >= check.size {
+            // What was written since the state was read is for the next check.
+            for checkpoint in checkpoints
+            where checkpoint.size >= check.size && checkpoint.size <= state.size {
                 tiles += try await take(checkpoint, &check)
                 if let range, check.size >= range.upperBound { return check.size }
             }
-            guard checkpoints.count == Self.page, let last = checkpoints.last else { break }
+            guard checkpoints.count == Self.page, let last = checkpoints.last,
+                last.size < state.size
+            else { break }
             after = last.size + 1
         }
-        guard try await positions(check.size, limit: 1).isEmpty else {
-            throw LogFault(.beyond, at: check.size)
+        guard !state.hasMore else { throw LogFault(.beyond, at: state.size) }
+        if check.size < state.size, try await !positions(check.size, limit: 1).isEmpty {
+            throw LogFault(.checkpoint, at: check.size)
         }
         try check.finish(
             size: state.size, root: state.root, edge: state.edge, snapshot: state.snapshot)

@@ -143,7 +143,7 @@ import Testing
             Self.set(checkpoint, "note = \(older) WHERE size = 400", "399: note"),
             Self.set(checkpoint, "snapshot = '1:1:' WHERE size = 400", "100: order"),
             Self.set(checkpoint, "size = 401 WHERE size = 400", "400: order"),
-            Self.delete(checkpoint, "size = 520", "400: beyond"),
+            Self.delete(checkpoint, "size = 520", "400: checkpoint"),
             Self.set("log_state", "size = 519, published = 100", "519: beyond"),
             Self.set("log_state", "size = 521", "520: gap"),
             Self.set("log_state", "root = sha256('x')", "519: edge"),

@@ -4,5 +4,6 @@ SELECT s.origin, s.size, s.root, s.snapshot::text AS snapshot, s.published,
        array_to_string(ARRAY(SELECT encode(e.hashes, 'hex')
            FROM unnest(s.edge) WITH ORDINALITY AS e (hashes, n) ORDER BY e.n), ',') AS edge,
        (SELECT count(*) FROM countersign.log_tile) AS tiles,
-       (SELECT coalesce(max(c.size), -1) FROM countersign.log_checkpoint c) AS largest
+       EXISTS (SELECT FROM countersign.log_leaf l WHERE l.position >= s.size)
+           OR EXISTS (SELECT FROM countersign.log_checkpoint c WHERE c.size > s.size) AS has_more
   FROM countersign.log_state s;

@@ -68,7 +68,7 @@ package struct LogFault: Error, Hashable, Sendable {
         case root = "the root of a checkpoint is not that of the leaves before it"
         case note = "a checkpoint does not say what its columns say"
         case signature = "a checkpoint is not signed by a key of the log"
-        case checkpoint = "a checkpoint ends where no batch ended"
+        case checkpoint = "a checkpoint is gone, or ends where no batch ended"
         case edge = "the state of the log is not that of its leaves"
         case beyond = "there are rows after the end of the log"
     }
