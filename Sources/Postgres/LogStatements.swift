@@ -2,6 +2,7 @@
 
 extension Statement {
     static let leadLog = Statement("lead_log", .read, PackageResources.lead_log_sql)
+    static let leadsLog = Statement("leads_log", .read, PackageResources.leads_log_sql)
     static let openLog = Statement("open_log", .write, PackageResources.open_log_sql)
     static let oneSnapshot = Statement("one_snapshot", .read, PackageResources.one_snapshot_sql)
     static let patientTransaction = Statement(

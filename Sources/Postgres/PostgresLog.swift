@@ -52,17 +52,21 @@ package struct PostgresLog: Sendable {
     /// Gives positions to all that has become visible since the last batch, in one transaction of one
     /// snapshot.
     ///
-    /// - Parameter sign: Signs the checkpoint, on the thread of the connection, in at most some seconds;
-    ///   `nil` when it cannot: then nothing changes.
+    /// - Parameters:
+    ///   - asLeader: Whether it fails on a session that does not lead. The connection may be another one than
+    ///     when ``lead()`` was asked, to another server: what is held outside was not compared with that one.
+    ///   - sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when it
+    ///     cannot: then nothing changes.
     /// - Returns: What was written; `nil` when there was nothing to do, or nobody signed it.
     /// - Throws: ``StoreFailure``. After ``StoreFailure/outcomeUnknown`` the note may be stored or not: it
     ///   must not leave the process.
     package func advance(
-        _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
+        asLeader: Bool = true, _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
     ) async throws(StoreFailure) -> Batch? {
         let origin = origin
         return try await database.run { connection throws(PostgresError) in
-            try connection.transaction { connection throws(PostgresError) in
+            if asLeader { try Self.demandLead(connection) }
+            return try connection.transaction { connection throws(PostgresError) in
                 _ = try connection.execute(.oneSnapshot)
                 _ = try connection.execute(.patientTransaction)
                 guard let row = try connection.execute(.lockLog).single() else {
@@ -75,6 +79,14 @@ package struct PostgresLog: Sendable {
                 guard rows.count > 0 || isNew else { return nil }
                 return try Self.append(rows, to: edge, of: origin, connection, sign)
             }
+        }
+    }
+
+    private static func demandLead(
+        _ connection: borrowing Connection
+    ) throws(PostgresError) {
+        guard let row = try connection.execute(.leadsLog).single(), try row["leads"] else {
+            throw .raised(sqlState: "CS011")
         }
     }
 
@@ -105,11 +117,12 @@ package struct PostgresLog: Sendable {
         return Batch(size: edge.size, count: hashes.count, oldest: oldest, note: note)
     }
 
-    /// Lets a checkpoint leave the service, after its commit was acknowledged.
+    /// Lets a batch's checkpoint leave the service, after its commit was acknowledged.
     ///
-    /// - Throws: ``StoreFailure``.
-    package func publish(_ size: Int64) async throws(StoreFailure) {
-        try await database.query(.publishLog, [.int64(size)])
+    /// - Throws: ``StoreFailure``. It does nothing where that checkpoint is not stored.
+    package func publish(_ batch: Batch) async throws(StoreFailure) {
+        try await database.query(
+            .publishLog, [.int64(batch.size), .bytes(batch.note.encoded)])
     }
 
     /// Whether the log holds exactly this note: what others hold of it must be a part of it.

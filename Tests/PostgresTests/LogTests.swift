@@ -112,8 +112,9 @@ import Testing
                     group.addTask {
                         for _ in 0..<40 {
                             do throws(StoreFailure) {
-                                if let batch = try await log.advance(world.signer) {
-                                    try await log.publish(batch.size)
+                                if let batch = try await log.advance(asLeader: false, world.signer)
+                                {
+                                    try await log.publish(batch)
                                 }
                             } catch {
                                 // Another one was faster.
@@ -175,6 +176,33 @@ import Testing
         }
     }
 
+    @Test func `advances on no other connection than the one that leads`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            #expect(try await log.lead() == .new)
+            let batch = try #require(try await log.advance(world.signer))
+            try await world.record(1)
+            try await world.test.sql(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_locks
+                 WHERE locktype = 'advisory' AND classid = 7003 AND database =
+                    (SELECT oid FROM pg_database WHERE datname = current_database())
+                """)
+            // It has another connection by now, maybe to another server.
+            await #expect(throws: StoreFailure.internalFailure(code: "CS011")) {
+                try await log.advance(world.signer)
+            }
+            #expect(try await log.lead() == .new)
+            #expect(try await log.advance(world.signer) != nil)
+            // Nor is published what this server does not have.
+            _ = try await world.test.open().query(
+                .write("SELECT countersign.publish_log(\(batch.size), 'x')"))
+            #expect(
+                try await world.count(
+                    "SELECT coalesce(max(published), -1) FROM countersign.log_state") == -1)
+        }
+    }
+
     @Test func `gives nothing a position that nobody signed`() async throws {
         try await LogWorld.with { world in
             let log = await world.instance()
@@ -194,7 +222,7 @@ import Testing
             let first = try #require(try await log.advance(world.signer))
             #expect(try await reader.checkpoint() == nil)
             #expect(try await reader.resource("tile/0/000.p/1") == nil)
-            try await log.publish(first.size)
+            try await log.publish(first)
             #expect(try await reader.checkpoint() == first.note.encoded)
             try await world.record(1)
             let second = try #require(try await log.advance(world.signer))

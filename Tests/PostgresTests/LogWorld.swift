@@ -78,7 +78,7 @@ struct LogWorld: Sendable {
     @discardableResult
     func sequence(_ log: PostgresLog) async throws -> Int64? {
         guard let batch = try await log.advance(signer) else { return nil }
-        try await log.publish(batch.size)
+        try await log.publish(batch)
         return batch.size
     }
 

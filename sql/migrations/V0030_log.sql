@@ -105,13 +105,19 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Whether this session leads.
+CREATE FUNCTION leads_log() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+                   AND classid = 7003 AND objid = 1 AND granted AND database
+                       = (SELECT oid FROM pg_database WHERE datname = current_database()));
+END $$;
+
 -- Whether this session leads: at most one does. The lock is for efficiency alone, and dies with the session
 -- that writes. 'new' when it did not lead before, so that it has to look at what is held outside first.
 CREATE FUNCTION lead_log() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
-               AND classid = 7003 AND objid = 1 AND database
-                   = (SELECT oid FROM pg_database WHERE datname = current_database())) THEN
+    IF leads_log() THEN
         RETURN 'leader';
     END IF;
     RETURN CASE WHEN pg_try_advisory_lock(7003, 1) THEN 'new' ELSE 'follower' END;
@@ -210,10 +216,14 @@ END $$;
 
 -- The commit of this checkpoint was acknowledged. In a transaction of its own: whoever sees the mark sees a
 -- checkpoint that cannot be lost any more, also where a standby has to confirm.
-CREATE FUNCTION publish_log(p_size bigint) RETURNS void
+CREATE FUNCTION publish_log(p_size bigint, p_note bytea) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
-    UPDATE log_state SET published = p_size WHERE coalesce(published, -1) < p_size;
+    -- Another server than the one that acknowledged it, after a failover, may not have it.
+    UPDATE log_state SET published = p_size
+     WHERE coalesce(published, -1) < p_size
+       AND EXISTS (SELECT FROM log_checkpoint c WHERE c.size = p_size AND c.note = p_note);
+    RETURN FOUND;
 END $$;
 
 -- The smallest ID that a record may have that was not detached with its month.
@@ -265,7 +275,7 @@ ALTER FUNCTION countersign.lock_log OWNER TO countersign_definer;
 ALTER FUNCTION countersign.log_batch OWNER TO countersign_definer;
 ALTER FUNCTION countersign.advance_log OWNER TO countersign_definer;
 ALTER FUNCTION countersign.publish_log OWNER TO countersign_definer;
-GRANT EXECUTE ON FUNCTION countersign.lead_log, countersign.open_log, countersign.announce_log_key, countersign.lock_log,
+GRANT EXECUTE ON FUNCTION countersign.leads_log, countersign.lead_log, countersign.open_log, countersign.announce_log_key, countersign.lock_log,
     countersign.log_batch, countersign.advance_log, countersign.publish_log TO countersign_service;
 GRANT EXECUTE ON FUNCTION countersign.audit_completeness, countersign.oldest_evidence, countersign.uuid7_floor
     TO countersign_service, countersign_auditor;

@@ -71,7 +71,7 @@ struct LogSequencer: Sendable {
             })
         else { return }
         failpoints?.pass(.logAfterCommit)
-        try await log.publish(batch.size)
+        try await log.publish(batch)
         failpoints?.pass(.logAfterPublish)
         metrics.sequenced(batch, at: systemTime())
     }
