@@ -95,9 +95,9 @@ def verify(text, policy, authority=None):
     for token in map(b64, bundle["timestamps"]):
         need(not authority or openssl("ts -verify -data n -in t -CAfile c", n=note, t=token, c=authority), "time stamp")
     records = {role: read_entry(role, entry, *log) for role, entry in bundle["entries"].items()}
+    need(len({other[2] is None for name, other in records.items() if name != "policy"}) == 1, "a body was left out")
     (role,) = records.keys() & {"approved", "rejected", "refused"}     # exactly one decision
-    at, leaf, body, _ = records[role]
-    first = [other for other in ("enrolled", "policy", "created") if other in records]
+    (at, leaf, body, _), first = records[role], [other for other in ("enrolled", "policy", "created") if other in records]
     need(first == ["enrolled"] * ("credential" in leaf) + ["policy"] * ("policy" in leaf) + ["created"], "records")
     for other, (position, its, _, _) in records.items():
         for member in {"policy": ["policy"], "enrolled": ["subject", "credential"]}.get(other, ["subject", "action"]):
@@ -107,7 +107,7 @@ def verify(text, policy, authority=None):
         chain = sorted((int(its[sequence]), its[previous], own) for _, its, _, own in records.values() if of in its)
         for (a, _, own), (b, before, _) in zip(chain, chain[1:]): need(a + 1 < b or (a + 1, own) == (b, before), of)
     if "policy" in records: need(sha(b64url(records["policy"][2]["document"])).hex() == leaf["policy"], "document")
-    if "policy" in records and body: need(body["policy"]["digest"] == leaf["policy"], "policy")
+    if "policy" in records and body: need(body["policy"]["version"] == records["policy"][2]["version"], "policy")
     if body and "enrolled" in records and (key := records["enrolled"][2]):
         same = all(key.get(member) == body.get(member) for member in ("public_key", "signature_format"))
         need(same and body["enrolment_evidence_id"] == records["enrolled"][1]["id"], "another key was enrolled")

@@ -2,6 +2,9 @@
 
 extension Statement {
     static let leadLog = Statement("lead_log", .read, PackageResources.lead_log_sql)
+    static let publishNewestLog = Statement(
+        "publish_newest_log", .write, PackageResources.publish_newest_log_sql)
+    static let giveUpLog = Statement("give_up_log", .read, PackageResources.give_up_log_sql)
     static let leadsLog = Statement("leads_log", .read, PackageResources.leads_log_sql)
     static let openLog = Statement("open_log", .write, PackageResources.open_log_sql)
     static let oneSnapshot = Statement("one_snapshot", .read, PackageResources.one_snapshot_sql)

@@ -39,15 +39,23 @@ package struct PostgresBundles: Sendable {
             guard let position else { throw .unavailable }
             records.append(
                 EvidenceBundle.Record(
-                    role: role, position: position, leaf: record.leaf,
-                    body: record.body.flatMap { sealed in
-                        record.openBody(with: keyEncryption).map {
-                            EvidenceBundle.OpenedBody(salt: sealed.salt, bytes: $0)
-                        }
-                    }))
+                    role: role, position: position, leaf: record.leaf, body: try opened(record)))
         }
-        guard records.contains(where: { $0.role.isDecision }) else { return nil }
-        return try await bundle(records)
+        guard let decision = records.first(where: \.role.isDecision) else { return nil }
+        var roles: Set<BundleRole> = []
+        return try await bundle(
+            records.filter { $0.isOf(decision) && roles.insert($0.role).inserted })
+    }
+
+    /// A body that is there and cannot be opened was not erased.
+    private func opened(
+        _ record: StoredEvidence
+    ) throws(StoreFailure) -> EvidenceBundle.OpenedBody? {
+        guard let sealed = record.body else { return nil }
+        guard let body = record.openBody(with: keyEncryption) else {
+            throw .internalFailure(code: "body")
+        }
+        return EvidenceBundle.OpenedBody(salt: sealed.salt, bytes: body)
     }
 
     private func bundle(
@@ -88,5 +96,16 @@ package struct PostgresBundles: Sendable {
                 size: try row["size"], note: signed,
                 timestamps: timestamps.split(separator: ",").compactMap { Hex.decode(String($0)) })
         }
+    }
+}
+
+extension EvidenceBundle.Record {
+    /// Whether it belongs to a decision: of the publications of one document, that of the version that
+    /// decided. A decision without a body does not say which, and takes the first.
+    fileprivate func isOf(_ decision: Self) -> Bool {
+        guard role == .policy, let decided = decision.body.flatMap({ JSON(recorded: $0.bytes) }),
+            let published = body.flatMap({ JSON(recorded: $0.bytes) })
+        else { return true }
+        return published["version"] == decided["policy"]?["version"]
     }
 }

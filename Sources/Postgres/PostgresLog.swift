@@ -18,6 +18,9 @@ package struct PostgresLog: Sendable {
         self.origin = origin
     }
 
+    /// What ``advance(asLeader:_:)`` throws when nobody signed.
+    package static let unsigned = StoreFailure.internalFailure(code: "CS012")
+
     /// Which part this instance has.
     package enum Lead: String, Sendable {
         case follower, leader
@@ -57,7 +60,7 @@ package struct PostgresLog: Sendable {
     ///     when ``lead()`` was asked, to another server: what is held outside was not compared with that one.
     ///   - sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when it
     ///     cannot: then nothing changes.
-    /// - Returns: What was written; `nil` when there was nothing to do, or nobody signed it.
+    /// - Returns: What was written; `nil` when there was nothing to do.
     /// - Throws: ``StoreFailure``. After ``StoreFailure/outcomeUnknown`` the note may be stored or not: it
     ///   must not leave the process.
     package func advance(
@@ -105,7 +108,7 @@ package struct PostgresLog: Sendable {
         var edge = old
         let tiles = edge.append(hashes)
         let checkpoint = Checkpoint(origin: origin, size: edge.size, root: edge.root)
-        guard let note = sign(checkpoint) else { return nil }
+        guard let note = sign(checkpoint) else { throw .raised(sqlState: "CS012") }
         _ = try connection.execute(
             .advanceLog,
             [
@@ -115,6 +118,24 @@ package struct PostgresLog: Sendable {
                 .textArray(tiles.map { Hex.encode($0.bytes) }), .bytes(note.encoded),
             ])
         return Batch(size: edge.size, count: hashes.count, oldest: oldest, note: note)
+    }
+
+    /// Lets the newest checkpoint leave the service, also when it is another's whose answer was lost. It was
+    /// committed before this began, so the acknowledged commit of this covers it.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func publishNewest() async throws(StoreFailure) {
+        try await database.run { connection throws(PostgresError) in
+            try Self.demandLead(connection)
+            _ = try connection.execute(.publishNewestLog)
+        }
+    }
+
+    /// Gives the lead up, so that another instance may try.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func giveUpLead() async throws(StoreFailure) {
+        try await database.query(.giveUpLog)
     }
 
     /// Lets a batch's checkpoint leave the service, after its commit was acknowledged.

@@ -30,6 +30,7 @@ package struct PostgresLogReader: LogReader {
         let width = Int64(Tile.width)
         switch path {
         case .hashes(let place, let count):
+            guard Self.isPublished(place, count, in: published.size) else { return nil }
             guard let tile = try await tiles([place])[place], tile.count >= count else {
                 return nil
             }
@@ -41,6 +42,14 @@ package struct PostgresLogReader: LogReader {
             // Those of a month that was detached are in the mirror.
             return leaves.count == count ? EntryTile(entries: leaves)?.bytes : nil
         }
+    }
+
+    /// Whether all leaves below a tile's hashes are before the end of a published tree.
+    private static func isPublished(_ place: Tile.Place, _ count: Int, in size: Int64) -> Bool {
+        var hashes = size
+        for _ in 0..<min(place.level, 8) { hashes /= Int64(Tile.width) }
+        return place.level <= 7 && place.index <= hashes / Int64(Tile.width)
+            && place.index * Int64(Tile.width) + Int64(count) <= hashes
     }
 
     /// The hashes of tiles, full or at the right edge; those that do not exist are left out.

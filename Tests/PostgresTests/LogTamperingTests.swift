@@ -211,3 +211,50 @@ import Testing
         }
     }
 }
+
+/// What hides from positions, and is found all the same.
+@Suite struct `A record that somebody hid` {
+    @Test func `is missing although its position names an older one`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(20)
+            try await world.sequence(log)
+            try await world.test.tamper(
+                with: "log_leaf",
+                "evidence_id = '00000000-0000-0000-0000-000000000000' WHERE position = 7")
+            #expect(try await world.faults() == ["7: recordMissing"])
+        }
+    }
+
+    @Test func `is counted when no transaction has its number yet`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(3)
+            try await world.sequence(log)
+            try await world.record(1)
+            try await world.test.tamper(
+                with: "evidence",
+                "xid = '9000000000000000000' WHERE id NOT IN (SELECT evidence_id FROM countersign.log_leaf)"
+            )
+            #expect(try await world.sequence(log) == nil)
+            #expect(try await world.faults().first?.contains("unsequenced: 1") == true)
+        }
+    }
+
+    @Test func `is published when the answer to its checkpoint's commit was lost`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(3)
+            let batch = try #require(try await log.advance(world.signer))
+            let reader = PostgresLogReader(database: await world.test.open())
+            #expect(try await reader.checkpoint() == nil)
+            try await log.publishNewest()
+            #expect(try await reader.checkpoint() == batch.note.encoded)
+            try await log.giveUpLead()
+            await #expect(throws: StoreFailure.self) { try await log.publishNewest() }
+        }
+    }
+}

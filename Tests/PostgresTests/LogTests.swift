@@ -208,7 +208,7 @@ import Testing
             let log = await world.instance()
             _ = try await log.lead()
             try await world.record(3)
-            #expect(try await log.advance { _ in nil } == nil)
+            await #expect(throws: PostgresLog.unsigned) { try await log.advance { _ in nil } }
             #expect(try await world.count("SELECT count(*) FROM countersign.log_leaf") == 0)
             #expect(try await world.sequence(log) != nil)
         }

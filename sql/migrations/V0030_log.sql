@@ -250,7 +250,9 @@ BEGIN
         RAISE EXCEPTION 'no checkpoint has this size' USING ERRCODE = 'CS009';
     END IF;
     SELECT count(*) INTO unsequenced FROM evidence e
-     WHERE pg_visible_in_snapshot(e.xid, claimed)
+     WHERE (pg_visible_in_snapshot(e.xid, claimed)
+            -- No transaction has such a number yet: no batch would ever show the record.
+            OR e.xid >= pg_snapshot_xmax(pg_current_snapshot()))
        AND NOT EXISTS (SELECT FROM log_leaf l WHERE l.evidence_id = e.id AND l.position < p_size);
     SELECT count(*) FILTER (WHERE e.id IS NULL),
            count(*) FILTER (WHERE e.leaf_hash <> l.leaf_hash OR e.leaf_hash <> sha256('\x00' || e.leaf))

@@ -19,12 +19,11 @@ chosen AS (
     SELECT e.* FROM countersign.evidence e JOIN decision d ON e.credential_id = d.credential_id
      WHERE e.kind = 'credential.enrolled'
     UNION ALL
-    -- Publications are few, and the digest stands in their leaves.
-    (SELECT e.* FROM countersign.evidence e, decision d
-      WHERE e.kind = 'policy.published'
-        AND substring(encode(e.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
-            = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
-      ORDER BY e.id LIMIT 1))
+    -- Publications are few, and the digest stands in their leaves; a later version may be the same document.
+    SELECT e.* FROM countersign.evidence e, decision d
+     WHERE e.kind = 'policy.published' AND e.id < d.id
+       AND substring(encode(e.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
+           = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"'))
 SELECT c.id, c.kind, c.action_id, c.subject_id, c.credential_id, c.leaf, c.leaf_hash, c.body_commit,
        c.recorded_at, b.salt, b.nonce, b.ciphertext, k.wrapped, l.position
   FROM chosen c

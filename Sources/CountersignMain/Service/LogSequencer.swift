@@ -34,11 +34,19 @@ struct LogSequencer: Sendable {
                     fallthrough
                 case .leader:
                     if !isChecked {
-                        guard await isWhatOthersHold() else {
+                        switch await isWhatOthersHold() {
+                        case true?: break
+                        case false?:
+                            await pause(Self.refusedPause)
+                            continue
+                        case nil:
+                            // Another instance may be able to read what this one cannot.
+                            await giveUpLead()
                             await pause(Self.refusedPause)
                             continue
                         }
                         try await announce()
+                        try await log.publishNewest()
                         isChecked = true
                     }
                     try await advance()
@@ -48,10 +56,18 @@ struct LogSequencer: Sendable {
                 isChecked = false
                 metrics.failed()
                 Log.event(.logFailed, .failure("failure", error))
+                if error == PostgresLog.unsigned { await giveUpLead() }
             }
             await pause(max(.zero, tick - (ContinuousClock.now - begin)))
         }
         await log.close()
+    }
+
+    /// Lets another instance try, whose key or mirror may be in order.
+    private func giveUpLead() async {
+        do throws(StoreFailure) { try await log.giveUpLead() } catch {
+            Log.event(.logFailed, .failure("failure", error))
+        }
     }
 
     private func advance() async throws(StoreFailure) {
@@ -76,8 +92,8 @@ struct LogSequencer: Sendable {
         metrics.sequenced(batch, at: systemTime())
     }
 
-    /// Whether every checkpoint that is held outside is one of this log's.
-    private func isWhatOthersHold() async -> Bool {
+    /// Whether every checkpoint that is held outside is one of this log's; `nil` when that cannot be read.
+    private func isWhatOthersHold() async -> Bool? {
         for anchor in anchors {
             do {
                 guard let note = try await anchor.newest() else { continue }
@@ -91,7 +107,7 @@ struct LogSequencer: Sendable {
             } catch {
                 metrics.failed()
                 Log.event(.logAnchorUnread, .code("anchor", anchor.name))
-                return false
+                return nil
             }
         }
         return true

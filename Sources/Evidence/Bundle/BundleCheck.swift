@@ -33,6 +33,7 @@ struct BundleCheck {
         for role in BundleRole.allCases {
             if let record = records[role] { try checkSubject(record) }
         }
+        try checkBodies()
         try checkChain(\.action)
         try checkChain(\.credential)
         for role in BundleRole.allCases {
@@ -45,6 +46,15 @@ struct BundleCheck {
         try checkContent()
         try checkPolicy()
         try checkFollowing()
+    }
+
+    /// A customer is erased whole: where one body is left out, nothing of the others can be compared with it.
+    private func checkBodies() throws(BundleFault) {
+        let ofCustomer = BundleRole.allCases.filter { $0 != .policy && records[$0] != nil }
+        guard let erased = ofCustomer.first(where: { records[$0]?.body == nil }),
+            ofCustomer.contains(where: { records[$0]?.body != nil })
+        else { return }
+        throw .stripped(erased)
     }
 
     /// What each is about, and that it was there before the decision.

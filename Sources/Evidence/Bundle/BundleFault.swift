@@ -16,6 +16,8 @@ package enum BundleFault: Error, Hashable, Sendable {
     case otherContent(BundleRole)
     case notBefore(BundleRole)
     case noReceipt(BundleRole)
+    /// Its body was left out.
+    case stripped(BundleRole)
     /// What is wrong with the record by itself.
     case record(BundleRole, EvidenceFault)
 
@@ -37,6 +39,8 @@ package enum BundleFault: Error, Hashable, Sendable {
         case .otherContent(let role): say(role, "says something else than was signed or decided")
         case .notBefore(let role): say(role, "is not in the log before the decision")
         case .noReceipt(let role): say(role, "holds no answer of core banking")
+        case .stripped(let role):
+            say(role, "has no body, and others of the customer have theirs: nothing is erased so")
         case .record(let role, let fault): say(role, "has a fault: " + fault.rawValue)
         }
     }

@@ -36,7 +36,7 @@ package struct VerifiedBundle: Sendable {
         let place = "Position \(record.position) of \(checkpoint.checkpoint.size): "
         guard let body = record.body else {
             return place + "“\(record.leaf.kind)” at \(record.leaf.at.text). "
-                + "Its body was erased: what it said was not checked."
+                + "Its body was erased or left out: what it said was not checked."
         }
         return place + what(record, body)
     }

@@ -88,6 +88,11 @@ package struct LogCheck: Sendable {
     /// The snapshot of the batch before, and the place in the order within this one.
     private var before: TransactionSnapshot?
     private var last: (transaction: UInt64, evidence: ID<Countersign.Evidence>)?
+    /// The time of the newest record so far that is there.
+    private var newest: Instant?
+
+    /// How far apart in time neighbours in the log may be, in milliseconds: IDs are fresh within five minutes.
+    private static let slack: Int64 = 600_000
 
     /// - Parameters:
     ///   - origin: The name of the log.
@@ -127,10 +132,17 @@ package struct LogCheck: Sendable {
                 throw LogFault(.leafHash, at: position)
             }
             try demandOrder(record, batch, position)
-        } else if !entry.isDetached {
+            newest = max(newest ?? record.stored.id.instant, record.stored.id.instant)
+        } else if !entry.isDetached || isAfterOthers(entry.evidence) {
             throw LogFault(.recordMissing, at: position)
         }
         return edge.append(CollectionOfOne(entry.leafHash))
+    }
+
+    /// Whether records of later months, which are there, stand before it: then its month was not detached, but
+    /// somebody gave the position an older name.
+    private func isAfterOthers(_ evidence: ID<Countersign.Evidence>) -> Bool {
+        newest.map { $0.milliseconds > evidence.instant.milliseconds + Self.slack } ?? false
     }
 
     private mutating func demandOrder(

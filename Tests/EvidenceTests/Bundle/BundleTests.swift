@@ -93,8 +93,21 @@ import Testing
         }
         let verified = try world.verify(world.bundle(erased).encoded)
         #expect(!verified.isSignatureVerified)
-        let said = verified.sentences.filter { $0.contains("Its body was erased") }
+        let said = verified.sentences.filter { $0.contains("Its body was erased or left out") }
         #expect(said.count == 4)
+    }
+
+    @Test(arguments: [BundleRole.enrolled, .created, .approved, .executed])
+    func `proves nothing when one body was left out`(role: BundleRole) async throws {
+        let world = try await BundleWorld()
+        let stripped = world.records.mapValues { record in
+            EvidenceBundle.Record(
+                role: record.role, position: record.position, leaf: record.leaf,
+                body: record.role == role ? nil : record.body)
+        }
+        #expect(throws: BundleFault.stripped(role)) {
+            try world.verify(world.bundle(stripped).encoded)
+        }
     }
 
     @Test func `holds the file of a proof of inclusion for each record`() async throws {

@@ -62,6 +62,20 @@ import Testing
         }
     }
 
+    @Test func `refuses a bundle of which one body was left out`() async throws {
+        defer { remove() }
+        let world = try await BundleWorld()
+        for role in [BundleRole.enrolled, .created] {
+            let stripped = world.records.mapValues { record in
+                EvidenceBundle.Record(
+                    role: record.role, position: record.position, leaf: record.leaf,
+                    body: record.role == role ? nil : record.body)
+            }
+            let (isValid, text) = try run(world.bundle(stripped).encoded, world.policyText)
+            #expect(!isValid && text.contains("left out"), "\(text)")
+        }
+    }
+
     @Test func `takes what is erased, and says that no signature was there`() async throws {
         defer { remove() }
         let world = try await BundleWorld()
