@@ -55,6 +55,20 @@ import Testing
                 $0.events.url = "https://bank.example/events"
             }, "events.url"
         ),
+        (
+            change {
+                $0.log.timestampURLs = ["http://tsa.example"]
+                $0.log.timestampCA = FilePath(text: "ca")
+            }, "log.timestamp_urls"
+        ),
+        (change { $0.log.timestampURLs = ["https://tsa.example"] }, "log.timestamp_ca"),
+        (change { $0.log.timestampCA = FilePath(text: "ca") }, "log.timestamp_urls"),
+        (
+            change {
+                ($0.development, $0.listen.address) = (true, "127.0.0.1")
+                ($0.log.key, $0.log.witnessPolicy) = (nil, FilePath(text: "policy"))
+            }, "log.key"
+        ),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),

@@ -14,27 +14,33 @@ struct LogSequencer: Sendable {
     let origin: String
     /// Where checkpoints are held outside of the database.
     let anchors: [LogAnchor]
+    /// Who has seen the log grow; `nil` when nobody is asked.
+    let witnesses: LogWitnesses?
+    /// Told whether this instance leads.
+    let lead: LogLead
     let announce: @Sendable () async throws(StoreFailure) -> Void
     let metrics: LogMetrics
     let tick: Duration
-
     /// The pause after the log was found to be another than it was, which a person has to end.
-    private static let refusedPause = Duration.seconds(10)
+    let refusedPause: Duration
 
     func run() async {
         var isChecked = false
         while !Task.isCancelled {
             let begin = ContinuousClock.now
             do throws(StoreFailure) {
-                switch try await log.lead() {
+                let part = try await log.lead()
+                lead.set(part != .follower)
+                switch part {
                 case .follower: isChecked = false
                 case .new:
                     isChecked = false
                     fallthrough
                 case .leader:
+                    if witnesses?.standing.isContradicted == true { isChecked = false }
                     if !isChecked {
                         guard await isWhatOthersHold() else {
-                            await pause(Self.refusedPause)
+                            await pause(refusedPause)
                             continue
                         }
                         try await announce()
@@ -45,11 +51,13 @@ struct LogSequencer: Sendable {
             } catch {
                 // In doubt everything is read and compared again.
                 isChecked = false
+                lead.set(false)
                 metrics.failed()
                 Log.event(.logFailed, .failure("failure", error))
             }
             await pause(max(.zero, tick - (ContinuousClock.now - begin)))
         }
+        lead.set(false)
         await log.close()
     }
 
@@ -87,7 +95,25 @@ struct LogSequencer: Sendable {
                 return false
             }
         }
-        return true
+        return await isWhatWitnessesSaw()
+    }
+
+    /// Whether no witness has seen another log. Who does not answer stops nothing, unless it has
+    /// contradicted before.
+    private func isWhatWitnessesSaw() async -> Bool {
+        guard let witnesses else { return true }
+        do throws(StoreFailure) {
+            guard try await witnesses.agree() else {
+                metrics.refused()
+                Log.event(.logMismatch, .code("anchor", "witness"))
+                return false
+            }
+            return true
+        } catch {
+            metrics.failed()
+            Log.event(.logFailed, .failure("failure", error))
+            return false
+        }
     }
 
     private func isOurs(_ note: SignedNote) async throws(StoreFailure) -> Bool {
