@@ -18,7 +18,7 @@ extension EvidenceVerifier {
     /// Checks again that a person signed the document of an act with a passkey.
     ///
     /// - Throws: ``EvidenceFault``.
-    func verifyAct(_ body: JSON, _ stage: ActStage) throws(EvidenceFault) {
+    static func verifyAct(_ body: JSON, _ stage: ActStage) throws(EvidenceFault) {
         guard let bytes = body.bytes("message"), let message = ActMessage(decoding: bytes),
             message.stage == stage, message.actID.text == body["act_id"]?.text,
             message.person == body["person"]?.text, message.kind.rawValue == body["kind"]?.text
@@ -50,7 +50,7 @@ extension EvidenceVerifier {
     /// the act.
     ///
     /// - Throws: ``EvidenceFault``.
-    func verifyAssisted(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
+    static func verifyAssisted(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
         let kinds = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
         guard kinds.contains(leaf.kind), body["act_id"]?.text != nil else { throw .unsigned }
         guard let document = body.bytes("document"),

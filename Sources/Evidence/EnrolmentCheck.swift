@@ -19,7 +19,7 @@ extension EvidenceVerifier {
     /// checked: what a maker's attestation says was judged when the key was enrolled, and is not here.
     ///
     /// - Throws: ``EvidenceFault``.
-    func verifyPossession(_ body: JSON) throws(EvidenceFault) -> Finding {
+    static func verifyPossession(_ body: JSON) throws(EvidenceFault) -> Finding {
         guard let message = body.bytes("message"), let proof = body["proof"] else {
             throw .message
         }

@@ -45,65 +45,12 @@ package struct EvidenceAudit {
     private mutating func checkKey(
         _ record: StoredEvidence, _ body: JSON
     ) throws(EvidenceFault) {
-        guard let credential = record.credential, let publicKey = body["public_key"]?.text else {
-            return
-        }
+        guard let credential = record.credential, body["public_key"]?.text != nil else { return }
         if record.kind == EvidenceKind.credentialEnrolled.rawValue {
-            enrolled[credential] = EnrolledKey(publicKey, enrolledBy: body)
+            enrolled[credential] = EnrolledKey(enrolledBy: body)
         } else if body["signed"] == .bool(true) {
-            guard let key = enrolled[credential], key.publicKey == publicKey,
-                key.format == body.signatureFormat
-            else { throw .notEnrolled }
-            guard key.isWhatDecided(body) else { throw .keyTraits }
-        }
-    }
-}
-
-/// A key, the one format in which it signs, and what a policy looks at in it: fixed when it was enrolled.
-private struct EnrolledKey {
-    let publicKey: String
-    let format: SignatureFormat?
-    let profiles: Set<String>
-    let isBackupEligible: Bool
-
-    /// Reads the body of an enrolment. One that says nothing of profiles, or of copies, gave none.
-    init(_ publicKey: String, enrolledBy body: JSON) {
-        self.publicKey = publicKey
-        format = body.signatureFormat
-        profiles = body["attestation"]?["profiles"]?.names ?? []
-        isBackupEligible = body["backup_eligible"]?.truth ?? false
-    }
-
-    /// Whether a decision took the key for what it is: a profile that was added in the database since, or
-    /// a copy that is hidden there, lets a policy allow what it forbids.
-    ///
-    /// What a decision does not say did not count in it: records of before policies asked have neither.
-    func isWhatDecided(_ body: JSON) -> Bool {
-        let inputs = body["policy"]?["inputs"]
-        return [body["profiles"], inputs?["credential_profiles"]].compactMap(\.self)
-            .allSatisfy { $0.names == profiles }
-            && (inputs?["credential_backup_eligible"]).map { $0.truth == isBackupEligible } ?? true
-    }
-}
-
-extension JSON {
-    /// Names as an array of texts, or as one text with commas between; `nil` for anything else.
-    fileprivate var names: Set<String>? {
-        switch self {
-        case .string(let text): return Set(text.split(separator: ",").map(String.init))
-        case .array(let values):
-            let names = values.compactMap(\.text)
-            return names.count == values.count ? Set(names) : nil
-        case .object, .integer, .fraction, .bool, .null: return nil
-        }
-    }
-
-    /// A truth value, or its word; `nil` for anything else.
-    fileprivate var truth: Bool? {
-        switch self {
-        case .bool(let value): value
-        case .string(let word): Bool(word)
-        case .object, .array, .integer, .fraction, .null: nil
+            guard let key = enrolled[credential] else { throw .notEnrolled }
+            try key.demandIsWhatSigned(body)
         }
     }
 }

@@ -77,27 +77,34 @@ package struct EvidenceVerifier: Sendable {
         guard let bytes = record.openBody(with: keyEncryption),
             let body = JSON(recorded: bytes)
         else { throw .body }
+        return (try Self.check(leaf, body), body)
+    }
+
+    /// Checks what an opened record says by itself. That the leaf commits to the body was checked before.
+    ///
+    /// - Throws: ``EvidenceFault``, the first that applies.
+    static func check(_ leaf: EvidenceLeaf, _ body: JSON) throws(EvidenceFault) -> Finding {
         let possessed = [EvidenceKind.credentialEnrolled, .personKeyRegistered].map(\.rawValue)
-        if possessed.contains(leaf.kind) { return (try verifyPossession(body), body) }
+        if possessed.contains(leaf.kind) { return try verifyPossession(body) }
         if let stage = ActCheck.stage(of: leaf.kind, body) {
             try verifyAct(body, stage)
             guard leaf.kind == EvidenceKind.actRefused.rawValue || body.isSigned(by: leaf.at) else {
                 throw .message
             }
-            return (.signatureVerified, body)
+            return .signatureVerified
         }
         if body["approval"] == "assisted" {
             try verifyAssisted(body, of: leaf)
-            return (.intact, body)
+            return .intact
         }
         guard body["signed"] == .bool(true) else {
             // Only a rejection may be unsigned.
             let mustBeSigned = [EvidenceKind.actionApproved, .actionRefused].map(\.rawValue)
             guard !mustBeSigned.contains(leaf.kind) else { throw .unsigned }
-            return (.intact, body)
+            return .intact
         }
         try verifySignature(body, of: leaf)
-        return (.signatureVerified, body)
+        return .signatureVerified
     }
 
     /// The leaf of a record whose columns say what it says.
@@ -125,7 +132,7 @@ package struct EvidenceVerifier: Sendable {
         } catch { return false }
     }
 
-    private func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
+    private static func verifySignature(_ body: JSON, of leaf: EvidenceLeaf) throws(EvidenceFault) {
         guard let message = body.bytes("message"),
             let decoded = SignedMessage(decoding: message),
             decoded.actionID.text == leaf.action?.of,
@@ -151,7 +158,7 @@ package struct EvidenceVerifier: Sendable {
     }
 
     /// What a passkey signed, after it is known to be an answer to this message by a verified user.
-    private func passkeyBytes(
+    private static func passkeyBytes(
         _ assertion: JSON, _ message: Bytes, _ decoded: SignedMessage
     ) throws(EvidenceFault) -> Bytes {
         // What the record says it is, it must be: one kind of answer never passes as the other.
@@ -172,7 +179,7 @@ package struct EvidenceVerifier: Sendable {
     }
 
     /// The client's data of an answer, after it is known to be one of that type to this message.
-    func clientData(
+    static func clientData(
         of answer: JSON, _ type: String, over message: Bytes
     ) throws(EvidenceFault) -> Bytes {
         guard let clientData = answer.bytes("client_data_json"),

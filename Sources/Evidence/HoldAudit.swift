@@ -11,9 +11,16 @@ struct HoldAudit {
     /// - Throws: ``EvidenceFault/hold``.
     mutating func check(_ record: StoredEvidence, _ body: JSON) throws(EvidenceFault) {
         guard let action = record.action else { return }
-        switch EvidenceKind(rawValue: record.kind) {
+        try check(record.kind, of: action, record.leaf, body)
+    }
+
+    /// As above, for a record that is not as the database has it.
+    mutating func check(
+        _ kind: String, of action: ID<Action>, _ leaf: Bytes, _ body: JSON
+    ) throws(EvidenceFault) {
+        switch EvidenceKind(rawValue: kind) {
         case .actionApproved: open[action] = .some(try hold(body["policy"]?["verdict"]?["hold"]))
-        case .actionReleased: try release(action, record, body)
+        case .actionReleased: try release(action, leaf, body)
         // Core banking may answer after it was given up.
         case .orderUnknown: try demandReady(action)
         case .orderExecuted, .orderRefused:
@@ -25,26 +32,25 @@ struct HoldAudit {
     }
 
     private mutating func release(
-        _ action: ID<Action>, _ record: StoredEvidence, _ body: JSON
+        _ action: ID<Action>, _ leaf: Bytes, _ body: JSON
     ) throws(EvidenceFault) {
-        guard case .some(.some(let decided)) = open[action], try hold(body["hold"]) == decided
-        else {
-            throw .hold
-        }
+        guard case .some(.some(let decided)) = open[action] else { throw .hold }
+        // A release that should not have been is one fault, and what follows from it no other.
+        open[action] = .some(nil)
+        guard try hold(body["hold"]) == decided else { throw .hold }
         // Two people may end it early, and whether they were two the audit of acts asks.
         if body["act_id"] == nil {
-            guard let leaf = EvidenceLeaf(decoding: record.leaf), leaf.at >= decided.until,
+            guard let leaf = EvidenceLeaf(decoding: leaf), leaf.at >= decided.until,
                 decided.end == .release
             else { throw .hold }
         }
-        open[action] = .some(nil)
     }
 
     private func demandReady(_ action: ID<Action>) throws(EvidenceFault) {
         guard case .some(.none) = open[action] else { throw .hold }
     }
 
-    private func hold(_ json: JSON?) throws(EvidenceFault) -> Hold? {
+    func hold(_ json: JSON?) throws(EvidenceFault) -> Hold? {
         guard let json, json != .null else { return nil }
         // Holds of before this was recorded all end in a release.
         guard let until = json["until"]?.text.flatMap({ Instant(text: $0) }),

@@ -173,7 +173,7 @@ struct APIRoutes: Sendable {
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
             simulatePolicy,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
-            listEvidence, readEvidence,
+            listEvidence, readEvidence, readBundle,
             beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
             proposeAct, proposeApproval, listActs, readAct, challengeAct, signAct, withdrawAct,
             listPolicies, readActivePolicy, readPolicy,

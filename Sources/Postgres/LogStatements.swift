@@ -26,6 +26,10 @@ extension Statement {
         "log_checkpoints", .read, PackageResources.log_checkpoints_sql)
     static let checkpointBefore = Statement(
         "checkpoint_before", .read, PackageResources.checkpoint_before_sql)
+    static let bundleRecords = Statement(
+        "bundle_records", .read, PackageResources.bundle_records_sql)
+    static let bundleCheckpoint = Statement(
+        "bundle_checkpoint", .read, PackageResources.bundle_checkpoint_sql)
     static let logState = Statement("log_state", .read, PackageResources.log_state_sql)
     static let auditCompleteness = Statement(
         "audit_completeness", .read, PackageResources.audit_completeness_sql)

@@ -37,6 +37,17 @@ package struct PostgresEvidenceStore: EvidenceService {
             assertion: record.body.flatMap { RecordedAssertion(evidence: $0, of: found.record) })
     }
 
+    package func bundle(
+        of id: ID<Countersign.Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> Bytes? {
+        let bundles = PostgresBundles(database: database, keyEncryption: keyEncryption)
+        guard let bundle = try await bundles.bundle(of: id) else { return nil }
+        try await service.record([
+            ServiceEvidence.read(by: reader, filter: ["bundle": .string(id.text)], count: 1)
+        ])
+        return bundle
+    }
+
     /// One stored record, for `countersign evidence`; not recorded as a reading.
     ///
     /// - Throws: ``StoreFailure``.
@@ -101,7 +112,8 @@ package struct PostgresEvidenceStore: EvidenceService {
 }
 
 extension StoredEvidence {
-    fileprivate init(_ row: Row) throws(PostgresError) {
+    /// Reads a record with its body.
+    init(_ row: Row) throws(PostgresError) {
         var body: EncryptedBody?
         if let wrapped: Bytes = try row["wrapped"], let salt: Bytes = try row["salt"] {
             body = EncryptedBody(

@@ -7,7 +7,7 @@ import Testing
 
 /// The real program, killed as by `kill -9`, started again, and asked again by its callers.
 @Suite struct `After a crash of the service` {
-    @Test(arguments: Failpoint.Place.allCases)
+    @Test(arguments: Failpoint.Place.allCases.filter { !$0.rawValue.hasPrefix("log.") })
     func `between two steps, nothing is lost and nothing happens twice`(
         place: Failpoint.Place
     ) async throws {

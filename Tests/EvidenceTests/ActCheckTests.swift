@@ -61,11 +61,6 @@ import Testing
         return try #require(drafts.first).body
     }
 
-    private func verifier() throws -> EvidenceVerifier {
-        EvidenceVerifier(
-            keyEncryption: try #require(KeyEncryptionKey(Fixtures.bytes32(1))))
-    }
-
     @Test func `counts until the question has expired, and not after it`() throws {
         let log = try TestLog()
         let signed = try signed()
@@ -85,7 +80,7 @@ import Testing
     @Test(arguments: ActStage.allCases)
     func `verifies from its own bytes`(stage: ActStage) throws {
         let body = try body(try signed(stage: stage))
-        #expect(throws: Never.self) { try verifier().verifyAct(body, stage) }
+        #expect(throws: Never.self) { try EvidenceVerifier.verifyAct(body, stage) }
     }
 
     @Test(arguments: [
@@ -101,15 +96,17 @@ import Testing
         path: String, value: JSON, fault: EvidenceFault
     ) throws {
         let altered = try body(try signed()).setting(path, to: value)
-        #expect(throws: fault) { try verifier().verifyAct(altered, .propose) }
+        #expect(throws: fault) { try EvidenceVerifier.verifyAct(altered, .propose) }
     }
 
     @Test func `of another stage, or without a verified user, is a fault`() throws {
         let proposed = try body(try signed())
-        #expect(throws: EvidenceFault.message) { try verifier().verifyAct(proposed, .approve) }
+        #expect(throws: EvidenceFault.message) {
+            try EvidenceVerifier.verifyAct(proposed, .approve)
+        }
         let unverified = try body(try signed(flags: 0x01))
         #expect(throws: EvidenceFault.authenticator) {
-            try verifier().verifyAct(unverified, .propose)
+            try EvidenceVerifier.verifyAct(unverified, .propose)
         }
     }
 
@@ -186,9 +183,9 @@ import Testing
             last.signature, because: .customerHasKey, on: last.context)
         #expect(refused.kind == .actRefused && refused.outcome == "customer_has_key")
         #expect(ActCheck.stage(of: "act.refused", refused.body) == .approve)
-        #expect(throws: Never.self) { try verifier().verifyAct(refused.body, .approve) }
+        #expect(throws: Never.self) { try EvidenceVerifier.verifyAct(refused.body, .approve) }
         #expect(throws: EvidenceFault.message) {
-            try verifier().verifyAct(refused.body.setting("person", to: "cara"), .approve)
+            try EvidenceVerifier.verifyAct(refused.body.setting("person", to: "cara"), .approve)
         }
         let told: JSON = [
             "approval": "assisted", "act_id": proposed["act_id"] ?? .null,

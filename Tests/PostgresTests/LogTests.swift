@@ -135,6 +135,29 @@ import Testing
         }
     }
 
+    @Test func `proves each checkpoint consistent with the next`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            var checkpoints: [Checkpoint] = []
+            for count in [1, 2, 255, 1, 300, 7] {
+                try await world.record(count, together: true)
+                let batch = try #require(try await log.advance(world.signer))
+                checkpoints.append(try #require(Checkpoint(text: batch.note.text)))
+            }
+            let reader = PostgresLogReader(database: await world.test.open())
+            for (old, new) in zip(checkpoints, checkpoints.dropFirst()) {
+                let tiles = try await reader.tiles(
+                    TreeProof.tiles(forConsistencyFrom: old.size, to: new.size))
+                let proof = try #require(
+                    TreeProof.consistency(from: old.size, to: new.size) { tiles[$0] })
+                #expect(
+                    TreeProof.isConsistent(
+                        from: old.size, root: old.root, to: new.size, root: new.root, by: proof))
+            }
+        }
+    }
+
     @Test func `has one leader, and another when its connection is gone`() async throws {
         try await LogWorld.with { world in
             let first = await world.instance()

@@ -9,6 +9,15 @@ package protocol EvidenceService: Sendable {
     func record(
         _ id: ID<Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidenceDetail?
+
+    /// The bundle of the action that a record is about: a file that proves its decision to a stranger.
+    ///
+    /// It is `nil` when there is no such record, or it is of no decided action.
+    ///
+    /// - Throws: ``StoreFailure/unavailable`` also until all its records are in a published checkpoint.
+    func bundle(
+        of id: ID<Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> Bytes?
 }
 
 /// Which records to read: those that match everything that is given.

@@ -10,6 +10,8 @@ struct BenchBank: Sendable {
     let load: Load
     /// The risk team's client.
     let risk: APIClient
+    let auditor: APIClient
+    private let base: String
 
     /// Customers of each connection: as many as keep one customer's history short in a long run.
     static let customersPerLane = 50
@@ -33,6 +35,8 @@ struct BenchBank: Sendable {
             ["client", "add", "bench", "--role", "backend"], as: "countersign_operator")
         let riskKey = try await tools.run(
             ["client", "add", "bench-risk", "--role", "risk"], as: "countersign_operator")
+        let auditorKey = try await tools.run(
+            ["client", "add", "bench-auditor", "--role", "auditor"], as: "countersign_operator")
         let port = try await processes.serve("serve", ["serve", "--config", home.configuration])
         let base = "http://127.0.0.1:\(port)"
         let all = try await enrol(base: base, key: key, lanes: lanes)
@@ -42,7 +46,15 @@ struct BenchBank: Sendable {
         else { throw CommandFailure("the service or Postgres has no process") }
         return BenchBank(
             participants: Participants(service: service, postgres: postgres), database: database,
-            load: Load(lanes: all), risk: try APIClient(base: base, key: riskKey))
+            load: Load(lanes: all), risk: try APIClient(base: base, key: riskKey),
+            auditor: try APIClient(base: base, key: auditorKey), base: base)
+    }
+
+    /// The service's metrics, as Prometheus reads them.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func metrics() async throws -> String {
+        String(decoding: try await auditor.get("/metrics").body, as: UTF8.self)
     }
 
     /// Version 1 with a daily maximum that no run reaches.
@@ -61,6 +73,9 @@ struct BenchBank: Sendable {
     ) throws(CommandFailure) {
         let keyFile = home.run + "/key-encryption-key"
         try home.write(Hex.encode(EntropySource.openSSL(32)) + "\n", to: keyFile)
+        do {
+            try home.write(try Ed25519PrivateKey.generate().pem, to: home.run + "/log-key.pem")
+        } catch { throw CommandFailure("the log's key cannot be made") }
         try home.write(
             """
             database.url = \(try database.url(as: "countersign_service"))
@@ -70,6 +85,7 @@ struct BenchBank: Sendable {
             rp.origins = \(DemoHome.origin)
             evidence.origin = countersign.bench/1
             evidence.key_encryption_key = \(keyFile)
+            log.key = \(home.run)/log-key.pem
             development = true
             limits.drain_seconds = 2
 

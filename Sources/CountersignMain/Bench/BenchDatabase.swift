@@ -28,6 +28,50 @@ struct BenchDatabase: Sendable {
         return values
     }
 
+    /// One column of all rows, as text.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func column(_ sql: String, _ name: String) async throws -> [String] {
+        let statement = Statement("bench", .read, Bytes(sql.utf8))
+        return try await connected { connection throws(PostgresError) in
+            try connection.execute(statement).map { row throws(PostgresError) in try row[name] }
+        }
+    }
+
+    /// Does something while nobody else sequences the log.
+    ///
+    /// - Throws: ``CommandFailure``, or what `body` throws.
+    func holdingLead(_ body: () async throws -> Void) async throws {
+        let take = Statement(
+            "take_lead", .read, Bytes("SELECT pg_try_advisory_lock(7003, 1) AS taken".utf8))
+        let endLead = Statement(
+            "end_lead", .read,
+            Bytes(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_locks
+                 WHERE locktype = 'advisory' AND classid = 7003 AND database
+                    = (SELECT oid FROM pg_database WHERE datname = current_database())
+                """.utf8))
+        let database = Database(
+            DatabaseOptions(connection: try ConnectionInfo(base.url(as: "postgres")), size: 1))
+        do {
+            while true {
+                let isTaken = try await database.query(take) { rows throws(PostgresError) in
+                    try rows.single().map { row throws(PostgresError) in
+                        try row["taken"] as Bool
+                    } ?? false
+                }
+                if isTaken { break }
+                try await database.query(endLead)
+            }
+            try await body()
+            await database.close()
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
     /// How many actions were approved: what every phase is checked against.
     func approvals() async throws -> Int {
         let sql = "SELECT count(*)::text AS n FROM countersign.decision WHERE outcome = 'approved'"

@@ -10,6 +10,9 @@ struct BenchPlan: Sendable, Equatable {
     var flows: Int?
     /// What the rules of a policy cost, and the dry run, instead of the comparison with `pgbench`.
     var policies = false
+    /// What the log costs, how late it is, and how long a bundle takes, instead of the comparison with
+    /// `pgbench`.
+    var log = false
 
     /// Seconds of flows that are not counted: every session prepares and plans its statements.
     var warmUp: Int { min(5, max(2, seconds / 2)) }
@@ -60,6 +63,8 @@ struct BenchRun: Sendable {
         try await bank.database.settle()
         if plan.policies {
             try await PolicyBench(bank: bank, seconds: plan.seconds).run()
+        } else if plan.log {
+            try await LogBench(bank: bank, seconds: plan.seconds).run()
         } else if let flows = plan.flows {
             try await watchMemory(bank, flows)
         } else {

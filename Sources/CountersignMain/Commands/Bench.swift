@@ -22,6 +22,9 @@ extension Command {
                 name: "policies", placeholder: nil,
                 what: "instead: what every rule costs, beside the first ones, and a dry run"),
             .init(
+                name: "log", placeholder: nil,
+                what: "instead: what the log costs approvals, its lag, and bundles"),
+            .init(
                 name: "dir", placeholder: "DIR",
                 what: "the folder of its database (default .countersign/bench of the checkout)"),
         ]
@@ -52,6 +55,7 @@ extension BenchPlan {
         connections = try number("connections", 1...128) ?? connections
         seconds = try number("seconds", 1...3600) ?? seconds
         policies = invocation.has("policies")
+        log = invocation.has("log")
         flows = try number("flows", 10...100_000_000)
     }
 }

@@ -6,7 +6,7 @@ extension Command {
         policyShow, policyDiff, policyValidate, policyPropose, policyApprove, policySign,
         policySimulate, policyShadow, policyShadowList, policyShadowShow, policyShadowEnd,
         personKeyRevoke, personKeyRefound,
-        evidenceList, evidenceShow, evidenceVerify, evidenceFsck,
+        evidenceList, evidenceShow, evidenceVerify, evidenceFsck, evidenceVerifyBundle,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,
         settings, help, version,

@@ -31,6 +31,23 @@ struct DemoDatabase: Sendable {
         await superuser.close()
     }
 
+    /// Runs statements as whoever owns the server, who can do anything.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func asSuperuser(_ script: String) async throws {
+        let superuser = Database(
+            DatabaseOptions(connection: try ConnectionInfo(url(as: "postgres")), size: 1))
+        do throws(StoreFailure) {
+            try await superuser.run { connection throws(PostgresError) in
+                try connection.run(script: script)
+            }
+        } catch {
+            await superuser.close()
+            throw CommandFailure("the demo's database refused: \(error)")
+        }
+        await superuser.close()
+    }
+
     /// The connection string of a role; it holds no secret, since the socket's folder is the lock.
     func url(as role: String) throws(CommandFailure) -> String {
         do throws(PostgresError) {

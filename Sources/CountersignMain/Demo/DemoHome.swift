@@ -20,6 +20,8 @@ struct DemoHome: Sendable {
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAAFUlEQVR42m"
         + "NgYKhjcGKIAkInIIsBABGwAjXRZ+WKAAAAAElFTkSuQmCC"
     static let coreKeyID = "countersign-demo"
+    /// The name of its log.
+    static let logOrigin = "countersign.demo/1"
 
     var configuration: String { run + "/countersign.conf" }
     var journal: String { run + "/core-banking.journal" }
@@ -27,7 +29,7 @@ struct DemoHome: Sendable {
     var corePublicKey: String { run + "/core-signing-key.pub.pem" }
     var payees: String { run + "/payees.jsonl" }
     private var keyEncryptionKey: String { run + "/key-encryption-key" }
-    private var logKey: String { run + "/log-key.pem" }
+    var logKey: String { run + "/log-key.pem" }
     /// Where the log is copied to.
     var mirror: String { run + "/log" }
     private var identityKey: String { run + "/identity-system.pub.pem" }
@@ -105,7 +107,7 @@ struct DemoHome: Sendable {
             payment.instrument_name = Demo Bank account
             payment.instrument_icon = \(Self.icon)
             identity.key = \(identityKey)
-            evidence.origin = countersign.demo/1
+            evidence.origin = \(Self.logOrigin)
             evidence.key_encryption_key = \(keyEncryptionKey)
             log.key = \(logKey)
             log.tick_ms = 250

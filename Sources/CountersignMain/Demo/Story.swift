@@ -58,6 +58,8 @@ struct Story: Sendable {
         try await receiveEvents()
         try await listEvidence()
         try await verifyEvidence()
+        try await takeBundle()
+        try await catchSuperuser()
     }
 }
 

@@ -81,7 +81,7 @@ extension Story {
         check("openssl agrees", output.status == 0, came: output.text)
     }
 
-    private static func find(_ program: String) -> String? {
+    static func find(_ program: String) -> String? {
         (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
             .map { "\($0)/\(program)" }.first(where: FileManager.default.isExecutableFile)
     }

@@ -9,10 +9,10 @@ struct FailpointActionStore<Base: ActionStore & ActionReader>: ActionStore, Acti
         action: ID<Action>, challenge: ID<Challenge>?, credential: CredentialReference?
     ) async throws(StoreFailure) -> DecisionContext? {
         // Only a signed answer names a credential: questions and cancellations are not meant.
-        if credential != nil { await failpoints.pass(.approveBeforeLoad) }
+        if credential != nil { failpoints.pass(.approveBeforeLoad) }
         let context = try await base.load(
             action: action, challenge: challenge, credential: credential)
-        if credential != nil { await failpoints.pass(.approveAfterLoad) }
+        if credential != nil { failpoints.pass(.approveAfterLoad) }
         return context
     }
 
@@ -20,18 +20,18 @@ struct FailpointActionStore<Base: ActionStore & ActionReader>: ActionStore, Acti
         _ ruling: Ruling, on context: DecisionContext
     ) async throws(StoreFailure) -> CommitResult {
         guard case .approve = ruling else { return try await base.commit(ruling, on: context) }
-        await failpoints.pass(.approveBeforeCommit)
+        failpoints.pass(.approveBeforeCommit)
         let result = try await base.commit(ruling, on: context)
-        if case .done = result { await failpoints.pass(.approveAfterCommit) }
+        if case .done = result { failpoints.pass(.approveAfterCommit) }
         return result
     }
 
     func create(
         _ creation: ActionCreation, on context: CreationContext
     ) async throws(StoreFailure) -> CreationResult {
-        await failpoints.pass(.createBeforeCommit)
+        failpoints.pass(.createBeforeCommit)
         let result = try await base.create(creation, on: context)
-        if case .created = result { await failpoints.pass(.createAfterCommit) }
+        if case .created = result { failpoints.pass(.createAfterCommit) }
         return result
     }
 
@@ -79,16 +79,16 @@ struct FailpointDeliveryQueue: DeliveryQueue {
 
     func claim(limit: Int, lease: Seconds) async throws(StoreFailure) -> [Claim] {
         let claims = try await base.claim(limit: limit, lease: lease)
-        for case .order in claims.map(\.item) { await failpoints.pass(.deliveryAfterClaim) }
+        for case .order in claims.map(\.item) { failpoints.pass(.deliveryAfterClaim) }
         return claims
     }
 
     func settle(
         _ claim: Claim, _ outcome: DeliveryOutcome
     ) async throws(StoreFailure) -> Bool {
-        if outcome.isReceipt { await failpoints.pass(.deliveryAfterPush) }
+        if outcome.isReceipt { failpoints.pass(.deliveryAfterPush) }
         let isSettled = try await base.settle(claim, outcome)
-        if outcome.isReceipt, isSettled { await failpoints.pass(.deliveryAfterSettle) }
+        if outcome.isReceipt, isSettled { failpoints.pass(.deliveryAfterSettle) }
         return isSettled
     }
 }

@@ -1,5 +1,6 @@
 import Countersign
 import Foundation
+import Synchronization
 
 /// A place at which the service is to die, as by `kill -9`, so that tests see what a crash leaves.
 ///
@@ -25,6 +26,14 @@ struct Failpoint: Hashable, Sendable {
         case deliveryAfterPush = "delivery.after-push"
         /// The database knows what core banking decided about an order.
         case deliveryAfterSettle = "delivery.after-settle"
+        /// A batch of the log was read, and its checkpoint is not signed.
+        case logBeforeSign = "log.before-sign"
+        /// The checkpoint is signed, and nothing was written.
+        case logAfterSign = "log.after-sign"
+        /// The database has the batch and its checkpoint, which may not leave the service yet.
+        case logAfterCommit = "log.after-commit"
+        /// The checkpoint may leave the service, and has not.
+        case logAfterPublish = "log.after-publish"
     }
 
     let place: Place
@@ -48,20 +57,23 @@ struct Failpoint: Hashable, Sendable {
 }
 
 /// Counts the passings of one failpoint and dies at the one that was named.
-actor Failpoints {
+final class Failpoints: Sendable {
     private let failpoint: Failpoint
-    private var left: Int
+    private let left: Mutex<Int>
 
     init(_ failpoint: Failpoint) {
         self.failpoint = failpoint
-        left = failpoint.passing
+        left = Mutex(failpoint.passing)
     }
 
     /// Tells that this place is passed; does not return when the process is to die here.
     func pass(_ place: Failpoint.Place) {
         guard place == failpoint.place else { return }
-        left -= 1
+        let isLast = left.withLock { left in
+            left -= 1
+            return left == 0
+        }
         // No signal handler and no `atexit` runs: what is not in the database or on its way is lost.
-        if left == 0 { kill(getpid(), SIGKILL) }
+        if isLast { kill(getpid(), SIGKILL) }
     }
 }

@@ -16,7 +16,8 @@ final class LogMetrics: Sendable {
         lag = metrics.histograms(
             "countersign_log_lag_seconds",
             help:
-                "From the time of the oldest record of a batch until its checkpoint was published.")
+                "From the time of the oldest record of a batch until its checkpoint was published.",
+            buckets: [100, 250, 500, 750, 1000, 1500, 2500, 5000, 10_000].map { .milliseconds($0) })
         metrics.gauge(
             "countersign_log_size", help: "Positions given by this instance's last batch."
         ) { [weak self] in self?.size.load(ordering: .relaxed) ?? 0 }

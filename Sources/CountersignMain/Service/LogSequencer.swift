@@ -21,6 +21,7 @@ struct LogSequencer: Sendable {
     let announce: @Sendable () async throws(StoreFailure) -> Void
     let metrics: LogMetrics
     let tick: Duration
+    let failpoints: Failpoints?
     /// The pause after the log was found to be another than it was, which a person has to end.
     let refusedPause: Duration
 
@@ -64,9 +65,12 @@ struct LogSequencer: Sendable {
     private func advance() async throws(StoreFailure) {
         let signer = signer
         let metrics = metrics
+        let failpoints = failpoints
         guard
             let batch = try await log.advance({ checkpoint in
+                failpoints?.pass(.logBeforeSign)
                 let note = signer.sign(checkpoint)
+                failpoints?.pass(.logAfterSign)
                 if note == nil {
                     metrics.failed()
                     Log.event(.logUnsigned)
@@ -74,9 +78,14 @@ struct LogSequencer: Sendable {
                 return note
             })
         else { return }
+        failpoints?.pass(.logAfterCommit)
         try await log.publish(batch.size)
+        failpoints?.pass(.logAfterPublish)
         metrics.sequenced(batch, at: systemTime())
     }
+
+    private static let runbook = LogField.code(
+        "runbook", "docs/operations.md#the-log-is-another-than-it-was")
 
     /// Whether every checkpoint that is held outside is one of this log's.
     private func isWhatOthersHold() async -> Bool {
@@ -85,8 +94,7 @@ struct LogSequencer: Sendable {
                 guard let note = try await anchor.newest() else { continue }
                 guard try await isOurs(note) else {
                     metrics.refused()
-                    // docs/operations.md, "The log is another than it was", says what to do.
-                    Log.event(.logMismatch, .code("anchor", anchor.name))
+                    Log.event(.logMismatch, .code("anchor", anchor.name), Self.runbook)
                     return false
                 }
             } catch {
@@ -105,7 +113,7 @@ struct LogSequencer: Sendable {
         do throws(StoreFailure) {
             guard try await witnesses.agree() else {
                 metrics.refused()
-                Log.event(.logMismatch, .code("anchor", "witness"))
+                Log.event(.logMismatch, .code("anchor", "witness"), Self.runbook)
                 return false
             }
             return true

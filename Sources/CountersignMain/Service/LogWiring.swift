@@ -71,7 +71,8 @@ extension Configuration {
                 witnesses: witnesses, lead: lead,
                 announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)
                 },
-                metrics: numbers, tick: .milliseconds(log.tickMilliseconds), refusedPause: Self.refusedPause),
+                metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
+                failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),
             mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) },
             witnesses: witnesses,
             timestamps: try makeTimestamps(database: database, lead: lead, metrics: metrics))

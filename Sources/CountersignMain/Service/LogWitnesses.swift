@@ -94,8 +94,10 @@ struct LogWitnesses: Sendable {
         case .none: break
         case .failed: Log.event(.logWitnessFailed, name, cause)
         case .silent: Log.event(.logWitnessSilent, name, cause)
-        // docs/operations.md, "The log is another than it was", says what to do.
-        case .contradicted: Log.event(.logWitnessContradicts, name, cause)
+        case .contradicted:
+            Log.event(
+                .logWitnessContradicts, name, cause,
+                .code("runbook", "docs/operations.md#the-log-is-another-than-it-was"))
         }
     }
 }

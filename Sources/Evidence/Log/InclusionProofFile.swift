@@ -19,7 +19,7 @@ package struct InclusionProofFile: Hashable, Sendable {
     ///   - extra: Not empty.
     ///   - index: Not below zero.
     ///   - hashes: At most ``TreeProof/hashesMax``.
-    ///   - checkpoint: Of a tree that has the leaf.
+    ///   - checkpoint: A ``Checkpoint`` of a tree that has the leaf.
     package init(extra: Bytes? = nil, index: Int64, hashes: [Digest], checkpoint: SignedNote) {
         precondition(
             index >= 0 && hashes.count <= TreeProof.hashesMax && extra?.isEmpty != true,
@@ -38,7 +38,8 @@ package struct InclusionProofFile: Hashable, Sendable {
             let end = bytes.indices.dropLast().first(where: {
                 bytes[$0] == lineFeed && bytes[$0 + 1] == lineFeed
             }), let head = String(validating: bytes[..<end], as: UTF8.self),
-            let checkpoint = SignedNote(decoding: Bytes(bytes[(end + 2)...]))
+            let checkpoint = SignedNote(decoding: Bytes(bytes[(end + 2)...])),
+            Checkpoint(text: checkpoint.text) != nil
         else { return nil }
         var lines = head.utf8.split(separator: lineFeed, omittingEmptySubsequences: false)
             .map { String(Substring($0)) }[...]
@@ -59,11 +60,14 @@ package struct InclusionProofFile: Hashable, Sendable {
     }
 
     /// The version, the extra line if there is one, the index, the hashes, an empty line and the checkpoint.
-    package var encoded: Bytes {
+    package var encoded: Bytes { head + checkpoint.encoded }
+
+    /// All that comes before the checkpoint, the empty line with it.
+    package var head: Bytes {
         var head = Self.version + "\n"
         if let extra { head += "extra \(Base64.encode(extra))\n" }
         head += "index \(index)\n"
         for hash in hashes { head += Base64.encode(hash.bytes) + "\n" }
-        return Bytes(head.utf8) + [UInt8(ascii: "\n")] + checkpoint.encoded
+        return Bytes(head.utf8) + [UInt8(ascii: "\n")]
     }
 }

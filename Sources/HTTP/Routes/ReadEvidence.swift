@@ -27,6 +27,20 @@ extension APIRoutes {
                 return .json(["evidence": detail.json])
             })
     }
+
+    /// The file that proves the decision of a record's action to a stranger.
+    var readBundle: Route {
+        gate.route(
+            .get, "/v1/evidence/{id}/bundle", for: .auditor,
+            reading: { request throws(Problem) in try request.refuseQuery() },
+            answer: { call async throws(StoreFailure) in
+                guard let id: ID<Evidence> = call.id(),
+                    let bundle = try await evidence.bundle(of: id, reader: call.client)
+                else { return Problem.notFound.response }
+                return Response(
+                    status: 200, headers: ["Content-Type": "application/json"], body: bundle)
+            })
+    }
 }
 
 extension EvidenceQuery {

@@ -41,6 +41,28 @@ extension TestBank {
         let (ending, output) = try await run(["evidence", "verify"], as: "countersign_auditor")
         #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
         #expect(output.contains(", 0 faults"), sourceLocation: sourceLocation)
+        try await auditLog(acknowledged.map(\.evidence), sourceLocation: sourceLocation)
+    }
+
+    /// Checks that the log is whole, and holds what callers were told is recorded.
+    func auditLog(
+        _ evidence: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await until("everything has its position") {
+            try await count(
+                """
+                SELECT count(*) FROM countersign.evidence e WHERE NOT EXISTS
+                    (SELECT FROM countersign.log_leaf l WHERE l.evidence_id = e.id)
+                """) == 0
+        }
+        let names = evidence.map { "'\($0)'" }.joined(separator: ", ")
+        if !evidence.isEmpty {
+            let found = try await count(
+                "SELECT count(*) FROM countersign.log_leaf WHERE evidence_id IN (\(names))")
+            #expect(found == evidence.count, sourceLocation: sourceLocation)
+        }
+        let (ending, output) = try await run(["evidence", "fsck"], as: "countersign_auditor")
+        #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
     }
 
     private struct Decision {

@@ -25,6 +25,9 @@ final class TestBank: Sendable {
     private let started: StartedProcesses
     private let configuration: Configuration
 
+    /// Where the log is copied to.
+    var mirror: String { folder + "/mirror" }
+
     /// The file of the officers' keys that core banking reads; a test writes it.
     var officerKeys: String { folder + "/officers" }
     private var configurationFile: String { folder + "/countersign.conf" }
@@ -40,8 +43,10 @@ final class TestBank: Sendable {
         let coreKey = try Ed25519PrivateKey.generate()
         let files = [
             "kek": Hex.encode(EntropySource.openSSL(32)), "core.pem": coreKey.pem,
-            "core.pub.pem": coreKey.publicKey.pem,
+            "core.pub.pem": coreKey.publicKey.pem, "log.pem": try Ed25519PrivateKey.generate().pem,
         ]
+        try FileManager.default.createDirectory(
+            atPath: folder + "/mirror", withIntermediateDirectories: false)
         for (name, text) in files { try Self.write(text, to: folder + "/" + name) }
         core = CoreBankingProcess(
             arguments: [
@@ -82,6 +87,7 @@ final class TestBank: Sendable {
             "rp.id": site.relyingPartyID, "rp.name": "Test Bank", "rp.origins": site.origin,
             "development": "true", "listen.port": "0", "database.pool_size": "4",
             "evidence.origin": "bank.example/log", "evidence.key_encryption_key": folder + "/kek",
+            "log.key": folder + "/log.pem", "log.tick_ms": "250", "log.mirror": folder + "/mirror",
         ]
     }
 
@@ -183,6 +189,17 @@ final class TestBank: Sendable {
                 "--config", configurationFile, "--database-url",
                 superuser.replacing(["user": role]).text,
             ], in: folder)
+        await started.add(process)
+        return (try await process.ending(), process.text)
+    }
+
+    /// Runs the command that needs neither database nor configuration.
+    func verifyBundle(_ file: String, _ trust: String) async throws -> (
+        ServiceProcess.Ending, String
+    ) {
+        let process = try ServiceProcess(
+            "run-\(await started.number())",
+            ["evidence", "verify-bundle", file, "--trust", trust], in: folder)
         await started.add(process)
         return (try await process.ending(), process.text)
     }

@@ -110,7 +110,7 @@ struct WitnessedLog: Sendable {
         LogSequencer(
             log: await instance(), signer: signer, origin: Self.origin, anchors: [], witnesses: witnesses,
             lead: witnesses.lead, announce: {}, metrics: LogMetrics(Metrics()),
-            tick: .milliseconds(20), refusedPause: .milliseconds(100))
+            tick: .milliseconds(20), failpoints: nil, refusedPause: .milliseconds(100))
     }
 
     /// An authority that is asked, as the service would ask it.

@@ -159,6 +159,13 @@ struct FakeEvidence: EvidenceService {
         return EvidenceDetail(
             record: Fixture.evidence, message: [1, 2, 3], assertion: Fixture.recordedAssertion)
     }
+
+    func bundle(
+        of id: ID<Evidence>, reader: ID<Client>
+    ) async throws(StoreFailure) -> Bytes? {
+        readers.record(reader)
+        return id == Fixture.evidence.id ? Bytes("{\"v\":\"bundle\"}".utf8) : nil
+    }
 }
 
 /// Signed requests, judged as a test says.

@@ -1,0 +1,52 @@
+import Countersign
+import Evidence
+import Foundation
+
+extension Command {
+    static let evidenceVerifyBundle = Command(
+        name: "evidence verify-bundle",
+        summary: "Check one decision from a file alone, without a database and without a network",
+        positionals: [
+            .init(name: "FILE", what: "the bundle, as /v1/evidence/{id}/bundle gives it")
+        ],
+        options: [
+            .init(
+                name: "trust", placeholder: "POLICY",
+                what:
+                    "the file that says which log and witnesses to believe (c2sp.org/tlog-policy)",
+                isRequired: true)
+        ]
+    ) { invocation in
+        let trust = try trustPolicy(invocation.option("trust") ?? "")
+        let bundle = try contents(
+            of: invocation.positionals[0], atMost: EvidenceBundle.bytesMax)
+        do throws(BundleFault) {
+            let verified = try BundleVerifier(trust: trust, verifyTimestamp: nil).verify(bundle)
+            verified.sentences.forEach(Console.out)
+        } catch {
+            throw CommandFailure("the bundle proves nothing: \(error.sentence)")
+        }
+    }
+
+    private static func trustPolicy(_ path: String) throws -> TrustPolicy {
+        let text = try contents(of: path, atMost: TrustPolicy.bytesMax)
+        do throws(TrustPolicyFault) {
+            return try TrustPolicy(text: text)
+        } catch {
+            throw CommandFailure("the trust policy \(path): \(error.sentence)")
+        }
+    }
+
+    /// Reads no more than is looked at.
+    private static func contents(of path: String, atMost bytesMax: Int) throws -> Bytes {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CommandFailure("\(path) cannot be read")
+        }
+        let bytes = Bytes(try file.read(upToCount: bytesMax + 1) ?? Data())
+        try file.close()
+        guard bytes.count <= bytesMax else {
+            throw CommandFailure("\(path) has more than \(bytesMax) bytes")
+        }
+        return bytes
+    }
+}

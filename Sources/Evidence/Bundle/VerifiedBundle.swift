@@ -1,0 +1,109 @@
+package import Countersign
+
+/// A bundle that proves something: only ``BundleVerifier`` makes one.
+package struct VerifiedBundle: Sendable {
+    package let checkpoint: TrustedCheckpoint
+    /// What time-stamp authorities have stated.
+    package let times: [Instant]
+    /// How many time stamps nobody has checked.
+    package let uncheckedTimestamps: Int
+    let records: [BundleRole: BundleRecord]
+    let decision: BundleRecord
+
+    /// The action.
+    package var action: String { decision.leaf.action?.of ?? "" }
+    /// What was decided: `approved`, `rejected` or `refused`.
+    package var outcome: String { decision.role.rawValue }
+    /// Whether the customer's signature was verified: neither when there is none, nor when it was erased.
+    package var isSignatureVerified: Bool { decision.body?["signed"] == .bool(true) }
+
+    /// What is proved, in sentences for a person.
+    package var sentences: [String] {
+        [log] + BundleRole.allCases.compactMap { records[$0] }.map(sentence) + missing
+    }
+
+    private var log: String {
+        let known = checkpoint.checkpoint
+        var text = "The log \(known.origin) signed its checkpoint of size \(known.size)"
+        for cosignature in checkpoint.cosignatures {
+            text += ", cosigned by \(cosignature.witness) at \(cosignature.at.text)"
+        }
+        for time in times { text += ", time-stamped at \(time.text)" }
+        return text + "."
+    }
+
+    private func sentence(_ record: BundleRecord) -> String {
+        let place = "Position \(record.position) of \(checkpoint.checkpoint.size): "
+        guard let body = record.body else {
+            return place + "“\(record.leaf.kind)” at \(record.leaf.at.text). "
+                + "Its body was erased: what it said was not checked."
+        }
+        return place + what(record, body)
+    }
+
+    private func what(_ record: BundleRecord, _ body: JSON) -> String {
+        let at = record.leaf.at.text
+        switch record.role {
+        case .enrolled:
+            let kind = body["proof"]?["kind"]?.text ?? "key"
+            return
+                "the \(kind) \(record.leaf.credential?.of ?? "") was enrolled at \(at), before the "
+                + "decision."
+        case .policy: return policy(body, at)
+        case .created: return "the action \(action) was created at \(at)."
+        case .approved, .rejected, .refused: return decided(body, at)
+        case .held: return "held from \(at) until \(body["hold"]?["until"]?.text ?? "")."
+        case .released:
+            return "released at \(at)" + (body["act_id"] == nil ? "." : " by people of the bank.")
+        case .cancelled: return "cancelled at \(at): \(body["reason"]?.text ?? "")."
+        case .executed:
+            return
+                "core banking executed it under \(body["reference"]?.text ?? ""), recorded at \(at)."
+        case .notExecuted:
+            return "core banking refused it: \(body["reason"]?.text ?? ""), recorded at \(at)."
+        case .unknown: return "at \(at) it was not known whether core banking had executed it."
+        }
+    }
+
+    private func policy(_ body: JSON, _ at: String) -> String {
+        var version = ""
+        if case .integer(let number)? = body["version"] { version = String(number) }
+        return "version \(version) of the policy was published at \(at), "
+            + (body["act_id"]?.text.map { "under the act \($0) of people." }
+                ?? "signed by nobody: by a program, or for development.")
+            + " It decides so on what was recorded; it was decided again here."
+    }
+
+    private func decided(_ body: JSON, _ at: String) -> String {
+        var text = "\(decision.role.rawValue) at \(at)"
+        if isSignatureVerified {
+            let kind = body["assertion"]?["kind"]?.text ?? "key"
+            let customer =
+                body.bytes("message").flatMap { SignedMessage(decoding: $0)?.customerID.text } ?? ""
+            text +=
+                ": the customer \(customer) signed with that \(kind), and the signature verifies"
+        } else if body["approval"] == "assisted" {
+            text +=
+                " by officers under the act \(body["act_id"]?.text ?? ""), whose signatures are "
+                + "not in this bundle"
+        } else {
+            text += ", without a signature"
+        }
+        guard let content = body.signedContent else { return text + "." }
+        let members = content.members.sorted { $0.key < $1.key }
+            .map { "\($0.key) “\($0.value)”" }.joined(separator: ", ")
+        return text + ": \(content.kind.rawValue), \(members)."
+    }
+
+    private var missing: [String] {
+        var sentences: [String] = []
+        if uncheckedTimestamps > 0 {
+            sentences.append("\(uncheckedTimestamps) time stamps were not checked.")
+        }
+        let answers: [BundleRole] = [.executed, .notExecuted, .unknown]
+        if decision.role == .approved, answers.allSatisfy({ records[$0] == nil }) {
+            sentences.append("No answer of core banking is in this bundle.")
+        }
+        return sentences
+    }
+}

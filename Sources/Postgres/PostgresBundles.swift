@@ -1,0 +1,92 @@
+package import Countersign
+package import Evidence
+
+/// Makes bundles: all that a stranger needs to verify one decision, from the database and the log.
+package struct PostgresBundles: Sendable {
+    private let database: Database
+    private let keyEncryption: KeyEncryptionKey
+    private let reader: PostgresLogReader
+
+    /// - Parameters:
+    ///   - database: As the role `countersign_service` or `countersign_auditor`.
+    ///   - keyEncryption: Unwraps the customers' data keys.
+    package init(database: Database, keyEncryption: KeyEncryptionKey) {
+        self.database = database
+        self.keyEncryption = keyEncryption
+        reader = PostgresLogReader(database: database)
+    }
+
+    /// The bundle of the action that a record is about.
+    ///
+    /// - Parameter evidence: Any record of the action.
+    /// - Returns: The bytes of the file; `nil` when there is no such record, or it is of no decided action.
+    /// - Throws: ``StoreFailure``; ``StoreFailure/unavailable`` while one of its records has no position in a
+    ///   published checkpoint, which takes about a second.
+    package func bundle(
+        of evidence: ID<Countersign.Evidence>
+    ) async throws(StoreFailure) -> Bytes? {
+        let found = try await database.query(.bundleRecords, [.id(evidence)]) {
+            rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in
+                (position: try row["position"] as Int64?, record: try StoredEvidence(row))
+            }
+        }
+        var records: [EvidenceBundle.Record] = []
+        for (position, record) in found {
+            guard let role = EvidenceKind(rawValue: record.kind).flatMap(BundleRole.init) else {
+                continue
+            }
+            guard let position else { throw .unavailable }
+            records.append(
+                EvidenceBundle.Record(
+                    role: role, position: position, leaf: record.leaf,
+                    body: record.body.flatMap { sealed in
+                        record.openBody(with: keyEncryption).map {
+                            EvidenceBundle.OpenedBody(salt: sealed.salt, bytes: $0)
+                        }
+                    }))
+        }
+        guard records.contains(where: { $0.role.isDecision }) else { return nil }
+        return try await bundle(records)
+    }
+
+    private func bundle(
+        _ records: [EvidenceBundle.Record]
+    ) async throws(StoreFailure) -> Bytes {
+        let positions = records.map(\.position)
+        guard let checkpoint = try await checkpoint(after: positions.max() ?? 0) else {
+            throw .unavailable
+        }
+        let tiles = try await reader.tiles(
+            EvidenceBundle.tiles(for: positions, in: checkpoint.size))
+        let bundle = EvidenceBundle(
+            records, timestamps: checkpoint.timestamps, checkpoint: checkpoint.note,
+            from: { tiles[$0] })
+        guard let bundle else { throw .internalFailure(code: "bundle") }
+        return bundle.encoded
+    }
+
+    private struct StampedCheckpoint: Sendable {
+        let size: Int64
+        let note: SignedNote
+        let timestamps: [Bytes]
+    }
+
+    private func checkpoint(
+        after position: Int64
+    ) async throws(StoreFailure) -> StampedCheckpoint? {
+        try await database.query(.bundleCheckpoint, [.int64(position)]) {
+            rows throws(PostgresError) in
+            guard let row = try rows.single() else { return nil }
+            let note: Bytes = try row["note"]
+            let cosignatures: String = try row["cosignatures"]
+            let timestamps: String = try row["timestamps"]
+            guard let signed = SignedNote(decoding: note + Bytes(cosignatures.utf8)) else {
+                throw .malformedColumn("note")
+            }
+            return StampedCheckpoint(
+                size: try row["size"], note: signed,
+                timestamps: timestamps.split(separator: ",").compactMap { Hex.decode(String($0)) })
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Countersign
+import Crypto
+import Evidence
+import TestSupport
+import Testing
+
+@Suite struct `A bundle` {
+    @Test(arguments: [CredentialKind.deviceKey, .passkey], ActionKind.allCases)
+    func `proves what the customer signed, of every kind and with either key`(
+        credential: CredentialKind, kind: ActionKind
+    ) async throws {
+        for decision in [SignedDecision.approve, .reject] {
+            let world = try await BundleWorld(Fixtures.content(kind)) {
+                $0.credential = credential
+                $0.decision = decision
+                $0.following = []
+            }
+            let verified = try world.verify(world.bundle().encoded)
+            #expect(verified.isSignatureVerified)
+            #expect(verified.outcome == (decision == .approve ? "approved" : "rejected"))
+        }
+    }
+
+    @Test func `proves what the policy refused`() async throws {
+        let world = try await BundleWorld(Fixtures.transfer("500.01")) { $0.following = [] }
+        let verified = try world.verify(world.bundle().encoded)
+        #expect(verified.outcome == "refused")
+        #expect(verified.isSignatureVerified)
+    }
+
+    @Test func `tells in sentences what it proves`() async throws {
+        let world = try await BundleWorld {
+            $0.isHeld = true
+            $0.following = [.released, .executed]
+        }
+        let bundle = try world.bundle(timestamps: [[1], [2]])
+        let verified = try world.verify(bundle.encoded) { token, _ in
+            Fixtures.at + Seconds(Int64(token[0]))
+        }
+        let text = verified.sentences.joined(separator: "\n")
+        for sentence in [
+            "The log log.bank.example signed its checkpoint of size 628, cosigned by a at "
+                + "2026-01-05T10:00:00Z, cosigned by b at 2026-01-05T10:00:00Z, time-stamped at "
+                + "2026-01-05T10:00:01Z, time-stamped at 2026-01-05T10:00:02Z.",
+            "Position 600 of 628: version 3 of the policy was published at 2026-01-04T10:00:00Z, "
+                + "signed by nobody",
+            "Position 601 of 628: the device_key", "was enrolled at 2026-01-05T08:00:00Z",
+            "Position 602 of 628: the action", "was created at 2026-01-05T09:59:58Z.",
+            "Position 604 of 628: approved at 2026-01-05T10:00:00Z: the customer c-1001 signed with "
+                + "that device_key, and the signature verifies: transfer, amount “120.00”",
+            "payee_name “Erika Mustermann”",
+            "Position 605 of 628: held from 2026-01-05T10:00:00Z until 2026-01-05T11:00:00Z.",
+            "Position 606 of 628: released at 2026-01-05T11:06:40Z.",
+            "Position 607 of 628: core banking executed it under CB-2026-17",
+        ] {
+            #expect(text.contains(sentence), "\(sentence)\n\(text)")
+        }
+        #expect(
+            try world.verify(bundle.encoded).sentences.last == "2 time stamps were not checked.")
+    }
+
+    @Test func `says that core banking's answer is not there`() async throws {
+        let world = try await BundleWorld { $0.following = [] }
+        let sentences = try world.verify(world.bundle().encoded).sentences
+        #expect(sentences.last == "No answer of core banking is in this bundle.")
+    }
+
+    /// A customer who was erased: the proofs stay valid, and what cannot be checked is said.
+    @Test func `still proves that erased records are in the log`() async throws {
+        let world = try await BundleWorld()
+        let erased = world.records.mapValues { record in
+            EvidenceBundle.Record(
+                role: record.role, position: record.position, leaf: record.leaf,
+                body: record.role == .policy ? record.body : nil)
+        }
+        let verified = try world.verify(world.bundle(erased).encoded)
+        #expect(!verified.isSignatureVerified)
+        let said = verified.sentences.filter { $0.contains("Its body was erased") }
+        #expect(said.count == 4)
+    }
+
+    @Test func `holds the file of a proof of inclusion for each record`() async throws {
+        let world = try await BundleWorld()
+        let bundle = try world.bundle()
+        let file = try #require(bundle.proof(of: .approved)?.encoded)
+        let proof = try #require(InclusionProofFile(decoding: file))
+        let checkpoint = try #require(Checkpoint(text: proof.checkpoint.text))
+        let leaf = try #require(bundle.entries[.approved]?.leaf)
+        #expect(
+            TreeProof.root(
+                of: EvidenceSealer.leafHash(leaf), at: proof.index, in: checkpoint.size,
+                by: proof.hashes) == checkpoint.root)
+        // A stranger forms it from two texts of the bundle.
+        let json = try #require(JSON(recorded: bundle.encoded))
+        let head = try #require(json["entries"]?["approved"]?["proof"]?.text)
+        let note = try #require(json["checkpoint"]?.text)
+        #expect(Bytes((head + note).utf8) == file)
+    }
+
+    @Test func `is not made of a record or a tile that the log does not have`() async throws {
+        let world = try await BundleWorld()
+        let checkpoint = try world.checkpoint()
+        let records = Array(world.records.values)
+        let none = EvidenceBundle(records, timestamps: [], checkpoint: checkpoint) { _ in nil }
+        #expect(none == nil)
+        let twice = EvidenceBundle(
+            records + [records[0]], timestamps: [], checkpoint: checkpoint
+        ) { _ in Array(repeating: sha256([]), count: 256) }
+        #expect(twice == nil)
+    }
+
+    /// Of a log with a million leaves, with two witnesses: proofs have 20 hashes.
+    @Test(arguments: [CredentialKind.deviceKey, .passkey])
+    func `has at most 20 KB`(credential: CredentialKind) async throws {
+        let world = try await BundleWorld { $0.credential = credential }
+        let bundle = try world.bundle()
+        let missing = bundle.entries.values.reduce(0) { $0 + 20 - $1.hashes.count } * 46
+        let size = bundle.encoded.count + missing
+        let literal = size + (bundle.entries.count - 1) * bundle.checkpoint.encoded.count
+        print("bundle by \(credential.rawValue): \(size) bytes, \(literal) with literal proofs")
+        #expect(size <= 20_480)
+    }
+}
