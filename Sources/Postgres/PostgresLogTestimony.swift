@@ -24,14 +24,27 @@ package struct PostgresLogTestimony: Sendable {
     package func published() async throws(StoreFailure) -> Published? {
         try await database.query(.publishedNote) { rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
-            let bytes: Bytes = try row["note"]
-            let size: Int64 = try row["size"]
-            // Whoever edited the row has nothing shown to anybody.
-            guard let note = SignedNote(decoding: bytes),
-                Checkpoint(text: note.text)?.size == size
-            else { throw .malformedColumn("note") }
-            return Published(size: size, note: note, encoded: bytes)
+            return try Self.published(row, of: try row["size"])
         }
+    }
+
+    /// The checkpoint of a size that was published.
+    ///
+    /// - Returns: `nil` when there is none.
+    /// - Throws: ``StoreFailure``.
+    package func published(of size: Int64) async throws(StoreFailure) -> Published? {
+        try await database.query(.checkpointOfSize, [.int64(size)]) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { return nil }
+            return try Self.published(row, of: size)
+        }
+    }
+
+    private static func published(_ row: Row, of size: Int64) throws(PostgresError) -> Published {
+        let bytes: Bytes = try row["note"]
+        // Whoever edited the row has nothing shown to anybody.
+        guard let note = SignedNote(decoding: bytes), Checkpoint(text: note.text)?.size == size
+        else { throw .malformedColumn("note") }
+        return Published(size: size, note: note, encoded: bytes)
     }
 
     /// The hashes that show that the log of one size is the beginning of the log of another one.

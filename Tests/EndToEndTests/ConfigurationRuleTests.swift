@@ -171,6 +171,7 @@ import Testing
         configuration.rp.id = "bank.example"
         configuration.rp.origins = ["https://bank.example"]
         configuration.identity.key = FilePath(text: "identity")
+        configuration.log.key = FilePath(text: "log")
         configuration.core.url = "https://core.bank.example/orders"
         configuration.core.signingKey = FilePath(text: "signing")
         configuration.core.signingKeyID = "k1"
@@ -192,6 +193,11 @@ import Testing
         (
             "events.url", ["https://bank.example/events"],
             ["bank.example", "https://u:p@bank.example"]
+        ),
+        (
+            "log.timestamp_urls",
+            ["https://tsa.example/tsr", "https://a.example,http://127.0.0.1:1"],
+            ["", "tsa.example", "https://a.example,", "https://a.example, https://a.example"]
         ),
         ("development", ["true", "false"], ["yes", "1", "True", ""]),
         (

@@ -10,6 +10,8 @@ import Postgres
 struct LogTimestamps: Sendable {
     let authorities: [TimestampAuthority]
     let link: TimestampLink
+    /// What the witnesses have said; `nil` when nobody is asked.
+    let witnesses: WitnessStanding?
     let lead: LogLead
     let standing: TimestampStanding
     let answers: Counters
@@ -28,11 +30,11 @@ struct LogTimestamps: Sendable {
         }
     }
 
-    /// Has the newest published checkpoint stamped by those whose turn it is, all at once.
+    /// Has a published checkpoint stamped by those whose turn it is, all at once.
     func look(at now: ContinuousClock.Instant) async {
         do throws(StoreFailure) {
             if !standing.isKnown { standing.know(try await link.testimony.timestamped()) }
-            guard let published = try await link.testimony.published() else { return }
+            guard let published = try await chosen() else { return }
             await withTaskGroup { group in
                 for authority in authorities
                 where standing.take(authority.name, for: published.size, at: now) {
@@ -46,6 +48,16 @@ struct LogTimestamps: Sendable {
             }
         } catch {
             Log.event(.logTimestampsUnasked, .failure("failure", error))
+        }
+    }
+
+    /// The checkpoint that the witnesses have cosigned last, so that one bundle can have the words of all;
+    /// the newest one when they are too few.
+    private func chosen() async throws(StoreFailure) -> PostgresLogTestimony.Published? {
+        switch witnesses?.quorum {
+        case .unknown: nil
+        case .met(let size): try await link.testimony.published(of: size)
+        case .missing, nil: try await link.testimony.published()
         }
     }
 

@@ -75,6 +75,7 @@ extension Configuration {
                 failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),
             mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) },
             witnesses: witnesses,
-            timestamps: try makeTimestamps(database: database, lead: lead, metrics: metrics))
+            timestamps: try makeTimestamps(
+                database: database, witnesses: witnesses?.standing, lead: lead, metrics: metrics))
     }
 }

@@ -79,7 +79,7 @@ extension Configuration {
     /// - Returns: `nil` when nothing is stamped.
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeTimestamps(
-        database: Postgres.Database, lead: LogLead, metrics: Metrics
+        database: Postgres.Database, witnesses: WitnessStanding?, lead: LogLead, metrics: Metrics
     ) throws -> LogTimestamps? {
         guard let file = log.timestampCA, !log.timestampURLs.isEmpty else { return nil }
         let pem = String(decoding: try contents(of: file, "log.timestamp_ca"), as: UTF8.self)
@@ -107,7 +107,7 @@ extension Configuration {
                 transport: try transport(
                     Self.timestampTimeout, bodyBytesMax: TimestampToken.responseBytesMax,
                     slots: authorities.count)),
-            lead: lead, standing: standing,
+            witnesses: witnesses, lead: lead, standing: standing,
             answers: LogTimestamps.measure(authorities, standing, with: metrics))
     }
 

@@ -124,7 +124,13 @@ extension LogWitnesses {
             help:
                 "1 when the checkpoint that was shown last has the cosignatures that the policy "
                 + "asks for, 0 when not, -1 before any was shown."
-        ) { standing.isQuorum.map { $0 ? 1 : 0 } ?? -1 }
+        ) {
+            switch standing.quorum {
+            case .unknown: -1
+            case .missing: 0
+            case .met: 1
+            }
+        }
         return metrics.counters(
             "countersign_log_witness_answers_total",
             help:

@@ -89,6 +89,7 @@ struct WitnessLink: Sendable {
     ///   - first: The checkpoint; a newer one takes its place when the witness has that already.
     ///   - witness: Whom to show it.
     ///   - known: The size that it cosigned last, as far as is known here.
+    /// - Returns: What came of it.
     func show(_ first: Shown, to witness: LogWitness, after known: Int64) async -> Outcome {
         do throws(Failure) {
             var shown = first

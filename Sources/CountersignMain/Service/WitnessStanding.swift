@@ -25,6 +25,15 @@ final class WitnessStanding: Sendable {
         case contradicted
     }
 
+    /// Whether the newest checkpoint that was shown has the cosignatures that the policy asks for.
+    enum Quorum: Hashable, Sendable {
+        /// None was shown yet.
+        case unknown
+        case missing
+        /// That of this size has them.
+        case met(size: Int64)
+    }
+
     private struct One: Sendable {
         var known: Int64 = 0
         /// The checkpoint that it cosigned last, and when that was asked.
@@ -39,7 +48,7 @@ final class WitnessStanding: Sendable {
     private struct State: Sendable {
         var witnesses: [String: One]
         var lastRound: ContinuousClock.Instant?
-        var isQuorum: Bool?
+        var quorum = Quorum.unknown
         var quorumAbsence = Absence()
     }
 
@@ -56,9 +65,7 @@ final class WitnessStanding: Sendable {
         state.withLock { $0.witnesses.values.contains(where: \.contradicts) }
     }
 
-    /// Whether the newest checkpoint that was shown has the cosignatures that the policy asks for; `nil`
-    /// before any was shown.
-    var isQuorum: Bool? { state.withLock { $0.isQuorum } }
+    var quorum: Quorum { state.withLock { $0.quorum } }
 
     /// The time in the newest cosignature of a witness.
     func cosignedAt(_ name: String) -> Instant? {
@@ -122,7 +129,7 @@ final class WitnessStanding: Sendable {
         state.withLock { state in
             let cosigned = state.witnesses.filter { $0.value.cosigned?.size == size }
             let isQuorum = policy.isQuorum(Set(cosigned.keys))
-            state.isQuorum = isQuorum
+            state.quorum = isQuorum ? .met(size: size) : .missing
             if isQuorum {
                 state.quorumAbsence.ended()
                 return false
@@ -135,7 +142,7 @@ final class WitnessStanding: Sendable {
     func forget() {
         state.withLock { state in
             state.lastRound = nil
-            state.isQuorum = nil
+            state.quorum = .unknown
             state.quorumAbsence.ended()
             for (name, one) in state.witnesses {
                 var fresh = One()

@@ -86,9 +86,9 @@ import Testing
         try await withLog { log, peer in
             let timestamps = try await log.timestamps(peer)
             let begin = ContinuousClock.now
-            func asked(after seconds: Int) async throws -> JSON {
+            func asked(after seconds: Int) async throws -> Int64 {
                 await timestamps.look(at: begin + .seconds(seconds))
-                return try await peer.call("seen")
+                return try await peer.stamped()
             }
             #expect(try await asked(after: 0) == 0)
             let first = try await log.grow(1)
@@ -109,7 +109,31 @@ import Testing
             // Another instance that leads now does not ask for what is there.
             let other = try await log.timestamps(peer)
             await other.look(at: begin)
-            #expect(try await peer.call("seen") == 4)
+            #expect(try await peer.stamped() == 4)
+        }
+    }
+
+    @Test func `stamps what the witnesses have cosigned, and the newest when they have not`()
+        async throws
+    {
+        try await Peer.witness { witness in
+            try await withLog { log, peer in
+                let witnesses = try await log.witnesses(witness)
+                let timestamps = try await log.timestamps(peer, after: witnesses.standing)
+                let begin = ContinuousClock.now
+                let cosigned = try await log.grow(1)
+                await timestamps.look(at: begin)
+                #expect(try await kept(log).isEmpty)
+                await witnesses.look(at: begin)
+                try await log.grow(1)
+                await timestamps.look(at: begin)
+                #expect(try await kept(log).map(\.size) == [cosigned])
+                try await witness.call("down")
+                let newest = try await log.grow(1)
+                await witnesses.look(at: begin + .seconds(10))
+                await timestamps.look(at: begin + .seconds(60))
+                #expect(try await kept(log).map(\.size) == [cosigned, newest])
+            }
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
                 #expect(String(decoding: served, as: UTF8.self).hasSuffix("\n" + seen.line))
                 #expect(log.verifierKey.verifies(note))
                 #expect(key.verifies(note))
-                #expect(witnesses.standing.isQuorum == true)
+                #expect(witnesses.standing.quorum == .met(size: size))
                 let at = try #require(witnesses.standing.cosignedAt("w0"))
                 #expect(key.verdict(on: note) == .signed(at: at))
                 #expect(abs(systemTime().milliseconds - at.milliseconds) < 60_000)
@@ -106,9 +106,9 @@ import Testing
         try await withLog { log, peer in
             try await peer.behave("with-others")
             let witnesses = try await log.witnesses(peer)
-            try await log.grow(3)
+            let size = try await log.grow(3)
             await witnesses.look(at: .now)
-            #expect(witnesses.standing.isQuorum == true)
+            #expect(witnesses.standing.quorum == .met(size: size))
             let line = try await peer.seen().line
             let kept = try await log.test.sql("SELECT line FROM countersign.log_cosignature")
             #expect(try kept.map { row in try row["line"] as String } == [line])
@@ -132,7 +132,7 @@ import Testing
             try await log.grow(3)
             #expect(try await witnesses.agree())
             #expect(witnesses.answers.value("w0", outcome) == 1)
-            #expect(witnesses.standing.isQuorum == false)
+            #expect(witnesses.standing.quorum == .missing)
             #expect(try await log.count("SELECT count(*) FROM countersign.log_cosignature") == 0)
         }
     }
@@ -160,16 +160,16 @@ import Testing
                 try await WitnessedLog.with(.generate()) { log in
                     let all = try await log.witnesses(first, second, take: "all")
                     let any = try await log.witnesses(first, second, take: "any")
-                    try await log.grow(3)
-                    #expect(all.standing.isQuorum == nil)
+                    let size = try await log.grow(3)
+                    #expect(all.standing.quorum == .unknown)
                     try await second.call("down")
                     await all.look(at: .now)
                     await any.look(at: .now)
-                    #expect(all.standing.isQuorum == false)
-                    #expect(any.standing.isQuorum == true)
+                    #expect(all.standing.quorum == .missing)
+                    #expect(any.standing.quorum == .met(size: size))
                     try await second.call("up")
                     await all.look(at: .now + .seconds(10))
-                    #expect(all.standing.isQuorum == true)
+                    #expect(all.standing.quorum == .met(size: size))
                     // The one that had cosigned was not asked again.
                     #expect(all.answers.value("w0", "cosigned") == 1)
                 }

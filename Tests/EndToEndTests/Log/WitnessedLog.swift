@@ -21,7 +21,7 @@ struct WitnessedLog: Sendable {
     private let sealer: EvidenceSealer
     private let wrapped: Bytes
 
-    /// - Parameter key: Of the log; another log of the same name and key is what a witness is there for.
+    /// Gives `body` a log of that key; another one of the same name and key is what a witness is there for.
     static func with<Result>(
         _ key: Ed25519PrivateKey, _ body: (WitnessedLog) async throws -> Result
     ) async throws -> Result {
@@ -41,7 +41,7 @@ struct WitnessedLog: Sendable {
             for: EvidenceSealer.serviceSubject, entropy: .openSSL)
     }
 
-    var signer: LogSigner { LogSigner(keys: [.file(key, name: Self.origin)]) }
+    var signer: LogSigner { LogSigner(keys: [LogSigner.file(key, name: Self.origin)]) }
 
     var verifierKey: VerifierKey { signer.keys[0].verifierKey }
 
@@ -60,9 +60,7 @@ struct WitnessedLog: Sendable {
             "SELECT 1 FROM (SELECT countersign.write_evidence('\(json)'::jsonb)) AS x")
     }
 
-    /// Writes records, gives them positions, and publishes.
-    ///
-    /// - Returns: The size.
+    /// Writes records, gives them positions, publishes, and gives the size.
     @discardableResult
     func grow(_ count: Int, publishing: Bool = true) async throws -> Int64 {
         let log = await instance()
@@ -75,11 +73,8 @@ struct WitnessedLog: Sendable {
         return batch.size
     }
 
-    /// Those who are asked by a policy, as the service would ask them.
-    ///
-    /// - Parameters:
-    ///   - peers: Processes of `witness.py`.
-    ///   - take: Of which the quorum takes so many: a number, `all` or `any`.
+    /// Those who are asked by a policy, as the service would ask them: processes of `witness.py`, of which
+    /// the quorum takes a number, `all` or `any`.
     func witnesses(
         _ peers: Peer..., take: String = "all", lead: LogLead = LogLead()
     ) async throws -> LogWitnesses {
@@ -108,15 +103,16 @@ struct WitnessedLog: Sendable {
     /// A sequencer of this log as the service has one, which looks more often.
     func sequencer(_ witnesses: LogWitnesses) async -> LogSequencer {
         LogSequencer(
-            log: await instance(), signer: signer, origin: Self.origin, anchors: [], witnesses: witnesses,
+            log: await instance(), signer: signer, origin: Self.origin, anchors: [],
+            witnesses: witnesses,
             lead: witnesses.lead, announce: {}, metrics: LogMetrics(Metrics()),
             tick: .milliseconds(20), failpoints: nil, refusedPause: .milliseconds(100))
     }
 
-    /// An authority that is asked, as the service would ask it.
-    ///
-    /// - Parameter peer: A process of `timestamps.py`.
-    func timestamps(_ peer: Peer) async throws -> LogTimestamps {
+    /// An authority that is asked, as the service would ask it: a process of `timestamps.py`.
+    func timestamps(
+        _ peer: Peer, after witnesses: WitnessStanding? = nil
+    ) async throws -> LogTimestamps {
         let file = try TextOnDisk(try #require(try await peer.call("root").text))
         var configuration = Configuration()
         configuration.development = true
@@ -124,7 +120,7 @@ struct WitnessedLog: Sendable {
         configuration.log.timestampCA = FilePath(text: file.path)
         return try #require(
             try configuration.makeTimestamps(
-                database: database, lead: LogLead(), metrics: Metrics()))
+                database: database, witnesses: witnesses, lead: LogLead(), metrics: Metrics()))
     }
 
     /// One number out of the database.
@@ -162,6 +158,14 @@ extension Peer {
     }
 
     func behave(_ how: String) async throws { try await call("behave", ["as": .string(how)]) }
+
+    /// How many timestamps an authority was asked for.
+    func stamped() async throws -> Int64 {
+        guard case .integer(let count) = try await call("seen") else {
+            throw Unexpected("the authority told no number")
+        }
+        return count
+    }
 
     /// What a witness has seen of the log.
     func seen() async throws -> (size: Int64, olds: [Int64], line: String) {
