@@ -1,5 +1,5 @@
 """Verifies one decision from an evidence bundle (evidence-format.md) with Python's standard library and openssl(1).
-usage: python3 verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; exits with 0 only if all holds. It does not ask the policy."""
+usage: python3 verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; exits with 0 only if all holds. Left out: see the page."""
 import base64, hashlib, json, pathlib, re, subprocess, sys, tempfile
 def need(holds, what): holds or sys.exit("INVALID: " + what)
 def sha(data): return hashlib.sha256(data).digest()

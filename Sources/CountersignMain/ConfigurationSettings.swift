@@ -174,7 +174,7 @@ struct Setting: Sendable {
             "log.old_key", \.log.oldKey, .keyFile,
             "the key before log.key, which signs too while verifiers change over, PEM"),
         Setting(
-            "log.tick_ms", \.log.tickMilliseconds, .integer(250...1000), default: "500",
+            "log.tick_milliseconds", \.log.tickMilliseconds, .integer(250...1000), default: "500",
             "milliseconds between two batches of the log"),
         Setting(
             "log.mirror", \.log.mirror, .folder,

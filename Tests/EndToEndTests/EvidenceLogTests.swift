@@ -39,26 +39,41 @@ import Testing
         }
     }
 
+    /// An approval, from before it was asked for until it was acknowledged.
+    private struct Span: Sendable {
+        let begin: ContinuousClock.Instant
+        let end: ContinuousClock.Instant
+        let id: String
+    }
+
+    private static func pay(
+        _ customer: BankCustomer, through instance: ServiceInstance, key: String
+    ) async throws -> [Span] {
+        let client = InsistentClient(Shift(instance))
+        var spans: [Span] = []
+        for number in 0..<6 {
+            let begin = ContinuousClock.now
+            let paid = try await client.pay(from: customer, key: "\(key)-\(number)")
+            spans.append(Span(begin: begin, end: .now, id: paid.evidence))
+        }
+        return spans
+    }
+
     @Test func `puts what was told to one caller before what another began after that`()
         async throws
     {
         try await withBank { bank in
             let instances = [try await bank.serve(), try await bank.serve()]
             let customers = try await bank.customers(4, at: instances[0])
-            let clock = ContinuousClock()
-            let spans = try await inParallel(4) { index in
-                let client = InsistentClient(Shift(instances[index % 2]))
-                var spans:
-                    [(begin: ContinuousClock.Instant, end: ContinuousClock.Instant, id: String)] =
-                        []
-                for number in 0..<6 {
-                    let begin = clock.now
-                    let paid = try await client.pay(
-                        from: customers[index], key: "\(index)-\(number)")
-                    spans.append((begin, clock.now, paid.evidence))
+            let spans = try await withThrowingTaskGroup { group in
+                for index in customers.indices {
+                    group.addTask {
+                        try await Self.pay(
+                            customers[index], through: instances[index % 2], key: "\(index)")
+                    }
                 }
-                return spans
-            }.flatMap { $0 }
+                return try await group.reduce(into: [Span]()) { $0 += $1 }
+            }
             try await bank.auditLog(spans.map(\.id))
             var positions: [String: Int64] = [:]
             for row in try await bank.sql(
@@ -124,7 +139,8 @@ import Testing
             let answer = try await auditor.get("/v1/evidence/\(paid.evidence)/bundle")
             #expect(answer.status == 200 && answer.body.count <= 20_000, "\(answer.body.count)")
             let bundle = try #require(EvidenceBundle(decoding: answer.body))
-            #expect(Set(bundle.entries.keys) == [.enrolled, .policy, .created, .approved, .executed])
+            #expect(
+                Set(bundle.entries.keys) == [.enrolled, .policy, .created, .approved, .executed])
             let trust = bank.folder + "/trust"
             let file = bank.folder + "/bundle"
             try TestBank.write("log \(try bank.logKey().text)\nquorum none\n", to: trust)

@@ -45,10 +45,12 @@ extension Command {
             throw CommandFailure(
                 "the log is not intact: position \(fault.position): \(fault.what.rawValue)")
         }
+        // A log that was never begun agrees with everything.
+        guard size > 0 else { throw CommandFailure("the log has no checkpoint of anything yet") }
         Console.out(
             "positions \(range?.lowerBound ?? 0) to \(size): records, positions, tiles, roots and "
                 + "signatures agree")
-        guard range == nil, size > 0 else { return }
+        guard range == nil else { return }
         let found = try await audit.completeness(of: size)
         Console.out(
             "of the checkpoint's records \(found.unsequenced) are in no position, \(found.missing) "

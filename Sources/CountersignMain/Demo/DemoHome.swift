@@ -110,7 +110,7 @@ struct DemoHome: Sendable {
             evidence.origin = \(Self.logOrigin)
             evidence.key_encryption_key = \(keyEncryptionKey)
             log.key = \(logKey)
-            log.tick_ms = 250
+            log.tick_milliseconds = 250
             log.mirror = \(mirror)
             # Core banking is reached without TLS here, which nothing but development allows.
             development = true

@@ -19,7 +19,7 @@ package struct VerifiedBundle: Sendable {
 
     /// What is proved, in sentences for a person.
     package var sentences: [String] {
-        [log] + BundleRole.allCases.compactMap { records[$0] }.map(sentence) + missing
+        [log] + records.values.sorted { $0.position < $1.position }.map(sentence) + missing
     }
 
     private var log: String {

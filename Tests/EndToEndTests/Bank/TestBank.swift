@@ -87,7 +87,7 @@ final class TestBank: Sendable {
             "rp.id": site.relyingPartyID, "rp.name": "Test Bank", "rp.origins": site.origin,
             "development": "true", "listen.port": "0", "database.pool_size": "4",
             "evidence.origin": "bank.example/log", "evidence.key_encryption_key": folder + "/kek",
-            "log.key": folder + "/log.pem", "log.tick_ms": "250", "log.mirror": folder + "/mirror",
+            "log.key": folder + "/log.pem", "log.tick_milliseconds": "250", "log.mirror": folder + "/mirror",
         ]
     }
 

@@ -38,6 +38,7 @@ import Testing
             (.approved, "policy.verdict.outcome", "refused", .record(.approved, .verdict)),
             (.approved, "policy.digest", "00", .record(.approved, .policy)),
             (.approved, "policy", nil, .record(.approved, .policy)),
+            (.approved, "enrolment_evidence_id", "x", .otherKey(.enrolled)),
             (.enrolled, "proof.signature", "AAAA", .record(.enrolled, .signature)),
             (.enrolled, "signature_format", "raw", .record(.approved, .notEnrolled)),
             (.policy, "document", "e30", .record(.policy, .policy)),
@@ -73,6 +74,28 @@ import Testing
         )
         #expect(
             try await fault(.created) { $0.with(kind: .actionExpired) } == .otherKind(.created))
+    }
+
+    @Test func `is refused when a record is of another customer`() async throws {
+        for role in [BundleRole.enrolled, .created, .executed] {
+            let found = try await fault { $0.ofOther = role }
+            #expect(found == .otherCustomer(role))
+        }
+    }
+
+    @Test func `is refused with two decisions`() async throws {
+        let found = try await fault { $0.following = [.rejected] }
+        #expect(found == .noDecision)
+    }
+
+    @Test func `is refused without the body of the policy, which nobody erases`() async throws {
+        let world = try await BundleWorld()
+        var records = world.records
+        let policy = try #require(records[.policy])
+        records[.policy] = EvidenceBundle.Record(
+            role: .policy, position: policy.position, leaf: policy.leaf, body: nil)
+        #expect(
+            try world.fault(world.bundle(records).encoded) == .record(.policy, .bodyMissing))
     }
 
     @Test func `is refused when the decision came first`() async throws {
@@ -145,8 +168,10 @@ import Testing
     }
 
     @Test func `is refused when a link of a chain does not fit`() async throws {
-        let found = try await fault { $0.isForked = true }
-        #expect(found == .record(.executed, .chain))
+        let forked = try await fault { $0.isForked = true }
+        #expect(forked == .record(.executed, .chain))
+        let continued = try await fault { $0.isContinued = true }
+        #expect(continued == .record(.created, .chain))
     }
 
     @Test func `is refused with a time stamp that is not believed`() async throws {

@@ -59,6 +59,24 @@ import Testing
             try world.verify(bundle.encoded).sentences.last == "2 time stamps were not checked.")
     }
 
+    @Test func `says when nobody has signed a rejection`() async throws {
+        let world = try await BundleWorld {
+            $0.decision = .reject
+            $0.following = []
+            $0.alter = { role, draft in
+                guard role == .rejected else { return draft }
+                return EvidenceDraft(
+                    .actionRejected, action: draft.action, outcome: "rejected",
+                    body: ["signed": .bool(false), "reason": "by_customer"])
+            }
+        }
+        #expect(try world.fault(world.bundle().encoded) == .unexpected(.enrolled))
+        let records = world.records.filter { $0.key != .enrolled }
+        let verified = try world.verify(world.bundle(records).encoded)
+        #expect(!verified.isSignatureVerified)
+        #expect(verified.sentences.contains { $0.hasSuffix(", without a signature.") })
+    }
+
     @Test func `says that core banking's answer is not there`() async throws {
         let world = try await BundleWorld { $0.following = [] }
         let sentences = try world.verify(world.bundle().encoded).sentences
@@ -109,11 +127,16 @@ import Testing
         #expect(twice == nil)
     }
 
-    /// Of a log with a million leaves, with two witnesses: proofs have 20 hashes.
+    /// Of a log with a million leaves (proofs have 20 hashes), with two witnesses and two time stamps without
+    /// certificates, under the policy that an installation begins with.
     @Test(arguments: [CredentialKind.deviceKey, .passkey])
     func `has at most 20 KB`(credential: CredentialKind) async throws {
-        let world = try await BundleWorld { $0.credential = credential }
-        let bundle = try world.bundle()
+        let world = try await BundleWorld {
+            $0.credential = credential
+            $0.document = try RepositoryFiles.firstPolicy()
+        }
+        let token = Bytes(repeating: 1, count: 900)
+        let bundle = try world.bundle(timestamps: [token, token])
         let missing = bundle.entries.values.reduce(0) { $0 + 20 - $1.hashes.count } * 46
         let size = bundle.encoded.count + missing
         let literal = size + (bundle.entries.count - 1) * bundle.checkpoint.encoded.count

@@ -19,6 +19,11 @@ struct BundleWorld {
         var late: BundleRole?
         /// Whether what follows the decision continues another record than the decision.
         var isForked = false
+        /// Whether the action's chain has begun before it was created.
+        var isContinued = false
+        /// What is recorded of another customer.
+        var ofOther: BundleRole?
+        var document = Fixtures.policyDocument
         /// The name of the log that signs.
         var origin = TestLog.origin
         var alter: (BundleRole, EvidenceDraft) -> EvidenceDraft = { $1 }
@@ -29,7 +34,6 @@ struct BundleWorld {
     private(set) var records: [BundleRole: EvidenceBundle.Record] = [:]
     private let story: Story
     private let sealing: TestLog
-    private let serviceKey: Bytes
     private var leaves = Self.filler
     private var actions: [ID<Action>: ChainHead] = [:]
     private var credentials: [ID<Credential>: ChainHead] = [:]
@@ -37,15 +41,15 @@ struct BundleWorld {
     private let witnesses: [NoteSigner]
 
     private static let filler = NaiveTree(size: 600).leafHashes
-    static let document = Fixtures.policyDocument.encoded
+    private var document: Bytes { story.document.encoded }
 
-    init(_ content: ActionContent? = nil, _ change: (inout Story) -> Void = { _ in }) async throws {
+    init(_ content: ActionContent? = nil, _ change: (inout Story) throws -> Void = { _ in })
+        async throws
+    {
         var story = Story(try content ?? Fixtures.transfer())
-        change(&story)
+        try change(&story)
         self.story = story
         sealing = try TestLog()
-        serviceKey = sealing.keyEncryption.wrapFreshKey(
-            for: EvidenceSealer.serviceSubject, entropy: .openSSL)
         log = try NoteSigner(story.origin, seed: 7)
         witnesses = try (1...2).map {
             try NoteSigner("witness.example/w\($0)", .cosignature, seed: 10 + $0)
@@ -56,14 +60,17 @@ struct BundleWorld {
     private mutating func tell() async throws {
         let bank = try TestBank(
             policy: Policy(
-                version: 3, digest: sha256(Self.document),
-                rules: try PolicyRules(document: Fixtures.policyDocument)))
+                version: 3, digest: sha256(document),
+                rules: try PolicyRules(document: story.document)))
         if story.isHeld {
             bank.store.change { $0.contactHoldUntil = Fixtures.at + Seconds(3600) }
         }
         let asked = try bank.ask(story.content)
         let decided = try await Decided(
             bank.command(story.decision, asked, by: story.credential), at: bank, asked)
+        if story.isContinued {
+            actions[asked.action.id] = ChainHead(length: 3, leafHash: sha256([]))
+        }
         let credential =
             story.credential == .deviceKey ? bank.phone.deviceKeyID : bank.phone.passkeyID
         let before: [(BundleRole, EvidenceDraft, Int64)] = [
@@ -99,7 +106,7 @@ struct BundleWorld {
 
     private var published: EvidenceDraft {
         ServiceEvidence.published(
-            version: 3, digest: sha256(Self.document), document: Self.document,
+            version: 3, digest: sha256(document), document: document,
             activeFrom: Fixtures.at - Seconds(80_000))
     }
 
@@ -159,6 +166,10 @@ struct BundleWorld {
         case .released:
             EvidenceDraft(.actionReleased, action: action, outcome: "ready", body: ["hold": hold])
         case .cancelled: ActionEvidence.cancelled(action, reason: "by_bank")
+        case .rejected:
+            EvidenceDraft(
+                .actionRejected, action: action, outcome: "rejected",
+                body: ["signed": .bool(false), "reason": "by_customer"])
         case .notExecuted:
             ActionEvidence.refused(action, reason: "no_funds", raw: Bytes("{}".utf8))
         default:
@@ -172,11 +183,14 @@ struct BundleWorld {
         _ role: BundleRole?, _ draft: EvidenceDraft, _ seconds: Int64
     ) throws {
         let draft = role.map { story.alter($0, draft) } ?? draft
-        let isOfService = draft.kind == .policyPublished
+        let subject =
+            draft.kind == .policyPublished
+            ? EvidenceSealer.serviceSubject
+            : role != nil && role == story.ofOther ? Fixtures.id(11) : TestLog.subject
         let sealed = try #require(
             sealing.sealer.seal(
-                [draft], subject: isOfService ? EvidenceSealer.serviceSubject : TestLog.subject,
-                wrappedKey: isOfService ? serviceKey : sealing.wrappedKey,
+                [draft], subject: subject,
+                wrappedKey: sealing.keyEncryption.wrapFreshKey(for: subject, entropy: .openSSL),
                 at: Fixtures.at + Seconds(seconds),
                 heads: ChainHeads(actions: actions, credentials: credentials)))[0]
         if let action = sealed.action { actions[action].advance(sealed.leafHash) }
