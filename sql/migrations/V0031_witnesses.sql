@@ -8,12 +8,14 @@ SET ROLE countersign_owner;
 SET search_path = countersign, pg_temp;
 
 ALTER TABLE log_cosignature
-    ADD CONSTRAINT log_cosignature_witness CHECK (witness ~ '^[^[:space:]]{1,256}$'),
+    ADD CONSTRAINT log_cosignature_witness
+        CHECK (witness ~ '^[^[:space:]]+$' AND octet_length(witness) <= 256),
     -- One line of a signed note: an em dash, the key's name, key ID and signature in base64.
     ADD CONSTRAINT log_cosignature_line
         CHECK (line ~ '^\u2014 [^[:space:]+]+ [A-Za-z0-9+/]+=*\n$' AND octet_length(line) <= 1024);
 ALTER TABLE log_timestamp
-    ADD CONSTRAINT log_timestamp_authority CHECK (authority ~ '^[^[:space:]]{1,256}$'),
+    ADD CONSTRAINT log_timestamp_authority
+        CHECK (authority ~ '^[^[:space:]]+$' AND octet_length(authority) <= 256),
     ADD CONSTRAINT log_timestamp_size CHECK (octet_length(response) BETWEEN 1 AND 32768);
 
 -- Only what was published was ever shown to anybody.

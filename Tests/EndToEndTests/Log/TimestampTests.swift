@@ -35,7 +35,7 @@ import Testing
             await timestamps.look(at: .now)
             let stored = try await kept(log)
             #expect(stored.map(\.size) == [size])
-            let response = stored[0].response
+            let response = try #require(stored.first).response
             let anchors = timestamps.link.anchors
             let at = try TimestampToken.verify(response: response, over: note, anchors: anchors)
             #expect(abs(systemTime().milliseconds - at.milliseconds) < 60_000)
@@ -77,8 +77,9 @@ import Testing
                     #expect(found == at)
                 }
             }
-            // The status, of which nobody signs whether it is granted or granted with changes.
-            #expect(believed.allSatisfy { $0 < 10 }, "\(believed)")
+            // Nobody signs whether it was granted or granted with changes, nor the versions and names of
+            // algorithms around the signature, which OpenSSL takes from the key: some 20 bytes of 1,500.
+            #expect(believed.count < 40, "\(believed)")
         }
     }
 

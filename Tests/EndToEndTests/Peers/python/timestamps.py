@@ -18,6 +18,7 @@ import time
 from commands import end_on_sigterm, serve
 
 STAMPING = "critical,timeStamping"
+NEW_KEY = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
 # Each signer: its authority, its extended key usage, the days that it is valid from and until.
 SIGNERS = {
     "good": ("ca", STAMPING, -1, 30),
@@ -44,7 +45,7 @@ class Authority:
         self.folder, self.behaviour, self.seen = folder, "good", 0
         for name in ("ca", "other"):
             self.openssl(
-                f"req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -days 30 "
+                f"req -x509 {NEW_KEY} -keyout {name}.key -out {name}.pem -days 30 "
                 f"-subj /CN={name} -addext basicConstraints=critical,CA:TRUE "
                 "-addext keyUsage=critical,keyCertSign")
         for name in ("ca", "other"):
@@ -83,7 +84,7 @@ ess_cert_id_alg = sha256
             f"basicConstraints = CA:FALSE\nkeyUsage = critical,digitalSignature\n"
             f"extendedKeyUsage = {usage}\n")
         self.openssl(
-            f"req -new -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.csr -subj /CN={name}")
+            f"req -new {NEW_KEY} -keyout {name}.key -out {name}.csr -subj /CN={name}")
         self.openssl(
             f"ca -batch -config {authority}.cnf -cert {authority}.pem -keyfile {authority}.key "
             f"-in {name}.csr -out {name}.pem -notext -extfile {name}.ext "
