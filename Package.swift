@@ -97,7 +97,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Countersign", "Crypto", "WebAuthn", "Postgres", "HTTP", "Delivery",
+                "Countersign", "Crypto", "WebAuthn", "Evidence", "Postgres", "HTTP", "Delivery",
                 "CountersignMain", "TestSupport",
             ],
             exclude: ["Peers/python"],

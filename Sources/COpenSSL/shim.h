@@ -9,6 +9,7 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/ts.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/x509_vfy.h>
@@ -111,4 +112,45 @@ static inline void countersign_allow_any_leaf_issuer(X509_STORE_CTX *context) {
 }
 static inline int countersign_is_ca(const BASIC_CONSTRAINTS *constraints) {
     return constraints->ca != 0;
+}
+
+// A request of version 1 for a timestamp over a SHA-256, with the certificate, and with a nonce unless that
+// is empty. The caller owns it; NULL without memory. In C, because each of the parts has to be freed again.
+static inline TS_REQ *countersign_ts_request(
+    const unsigned char *digest, const unsigned char *nonce, size_t nonce_length) {
+    TS_REQ *request = TS_REQ_new();
+    TS_MSG_IMPRINT *imprint = TS_MSG_IMPRINT_new();
+    X509_ALGOR *algorithm = X509_ALGOR_new();
+    BIGNUM *number = BN_bin2bn(nonce, (int)nonce_length, NULL);
+    ASN1_INTEGER *integer = number == NULL ? NULL : BN_to_ASN1_INTEGER(number, NULL);
+    if (request == NULL || imprint == NULL || algorithm == NULL || integer == NULL ||
+        X509_ALGOR_set0(algorithm, OBJ_nid2obj(NID_sha256), V_ASN1_NULL, NULL) != 1 ||
+        TS_MSG_IMPRINT_set_algo(imprint, algorithm) != 1 ||
+        TS_MSG_IMPRINT_set_msg(imprint, (unsigned char *)digest, 32) != 1 ||
+        TS_REQ_set_version(request, 1) != 1 || TS_REQ_set_msg_imprint(request, imprint) != 1 ||
+        TS_REQ_set_cert_req(request, 1) != 1 ||
+        (nonce_length > 0 && TS_REQ_set_nonce(request, integer) != 1)) {
+        TS_REQ_free(request);
+        request = NULL;
+    }
+    ASN1_INTEGER_free(integer);
+    BN_free(number);
+    X509_ALGOR_free(algorithm);
+    TS_MSG_IMPRINT_free(imprint);
+    return request;
+}
+// The flag is a macro with a cast.
+static inline void countersign_ts_demand_signature(TS_VERIFY_CTX *context) {
+    TS_VERIFY_CTX_add_flags(context, TS_VFY_SIGNATURE);
+}
+// The hash that the only signer of a token used; NID_undef when there is none.
+static inline int countersign_ts_digest(PKCS7 *token) {
+    PKCS7_SIGNER_INFO *info =
+        token == NULL ? NULL : sk_PKCS7_SIGNER_INFO_value(PKCS7_get_signer_info(token), 0);
+    return info == NULL ? NID_undef : OBJ_obj2nid(info->digest_alg->algorithm);
+}
+// ERR_GET_LIB and ERR_GET_REASON in one: the reason when the last error is of that library, else 0.
+static inline int countersign_last_reason(int library) {
+    unsigned long error = ERR_peek_last_error();
+    return ERR_GET_LIB(error) == library ? ERR_GET_REASON(error) : 0;
 }

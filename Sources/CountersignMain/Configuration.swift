@@ -106,6 +106,11 @@ struct Configuration: Sendable {
         var tickMilliseconds = 0
         /// Where the log is copied to; `nil` when it is not.
         var mirror: FilePath?
+        /// Whom to have cosign checkpoints (C2SP tlog-policy).
+        var witnessPolicy: FilePath?
+        /// Whom to have stamp them (RFC 3161), and in which certificates their paths end.
+        var timestampURLs: [String] = []
+        var timestampCA: FilePath?
     }
 
     struct Core: Sendable {

@@ -121,12 +121,7 @@ extension SettingParser where Value == String? {
 
     /// Source: RFC 3986; neither user information nor a fragment, since URLs end up in logs.
     static let url = SettingParser(expects: "an http or https URL without credentials") { text in
-        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
-        let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
-        let isURL =
-            isPrintable(text) && !text.contains(" ") && !text.contains("#")
-            && isHost(authority, portAllowed: true)
-        return isURL ? .some(text) : nil
+        isURL(text) ? .some(text) : nil
     }
 }
 
@@ -214,6 +209,15 @@ extension SettingParser where Value == [String] {
     }
 }
 
+extension SettingParser where Value == [String] {
+    static let urls = SettingParser(
+        expects: "a comma list of http or https URLs without credentials"
+    ) { text in
+        let urls = list(text)
+        return urls.allSatisfy(isURL) && Set(urls).count == urls.count ? urls : nil
+    }
+}
+
 private func list(_ text: String) -> [String] {
     text.split(separator: ",", omittingEmptySubsequences: false).map {
         String($0.trimmingPrefix(while: \.isWhitespace))
@@ -236,6 +240,13 @@ private func isOrigin(_ text: String) -> Bool {
     let hash = text.dropFirst(prefix.count)
     return text.hasPrefix(prefix) && hash.utf8.count == 43
         && isToken(String(hash), atMost: 43) && !hash.contains(".") && !hash.contains(":")
+}
+
+private func isURL(_ text: String) -> Bool {
+    guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+    let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    return isPrintable(text) && !text.contains(" ") && !text.contains("#")
+        && isHost(authority, portAllowed: true)
 }
 
 private func isHost(_ text: Substring, portAllowed: Bool) -> Bool {

@@ -96,13 +96,23 @@ extension Configuration {
         if log.key != nil, log.signCommand != nil {
             throw ConfigurationError("log.key and log.sign_command exclude each other")
         }
+        if log.timestampURLs.isEmpty != (log.timestampCA == nil) {
+            throw ConfigurationError(
+                "log.timestamp_urls and log.timestamp_ca are set together or not at all")
+        }
+        if log.timestampURLs.contains(where: { $0.hasPrefix("http://") }), !development {
+            throw ConfigurationError("log.timestamp_urls: http is for development only")
+        }
         guard log.key == nil, log.signCommand == nil else { return }
         if !development {
             throw ConfigurationError(
                 "log.key or log.sign_command is missing; only development runs without a log")
         }
-        if log.mirror != nil || log.oldKey != nil {
-            throw ConfigurationError("log.mirror and log.old_key need log.key or log.sign_command")
+        let hasOthers = [log.mirror, log.oldKey, log.witnessPolicy, log.timestampCA]
+            .contains { $0 != nil }
+        if hasOthers {
+            throw ConfigurationError(
+                "log.key or log.sign_command is missing, and other log settings are there")
         }
     }
 

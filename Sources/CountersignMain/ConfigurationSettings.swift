@@ -180,6 +180,16 @@ struct Setting: Sendable {
             "log.mirror", \.log.mirror, .folder,
             "a directory that the log is copied to, and compared with before anything is signed"),
         Setting(
+            "log.witness_policy", \.log.witnessPolicy, .file,
+            "the witnesses that cosign checkpoints, and which of them it takes: a policy of C2SP "
+                + "tlog-policy"),
+        Setting(
+            "log.timestamp_urls", \.log.timestampURLs, .urls,
+            "the authorities that stamp checkpoints (RFC 3161)"),
+        Setting(
+            "log.timestamp_ca", \.log.timestampCA, .file,
+            "the root certificates that the authorities' signatures must come from, PEM"),
+        Setting(
             "core.url", \.core.url, .url, "where execution orders are sent; without it none are"),
         Setting(
             "core.ca", \.core.ca, .file,

@@ -52,6 +52,22 @@ enum LogEvent: String, CaseIterable, Sendable {
     /// What is held of the log outside cannot be read: nothing is signed until it can be.
     case logAnchorUnread = "log.anchor_unread"
     case logMirrorFailed = "log.mirror_failed"
+    /// A witness did not cosign; it is asked again.
+    case logWitnessFailed = "log.witness_failed"
+    /// A witness has not cosigned for minutes.
+    case logWitnessSilent = "log.witness_silent"
+    /// A witness has seen another log than this one: nothing is signed until a person has looked.
+    case logWitnessContradicts = "log.witness_contradicts"
+    /// No checkpoint has had the cosignatures that the policy asks for, for minutes.
+    case logQuorumMissing = "log.quorum_missing"
+    /// The database gave nothing to show to witnesses; tried again.
+    case logWitnessesUnasked = "log.witnesses_unasked"
+    /// An authority gave no timestamp that proves anything; it is asked again.
+    case logTimestampFailed = "log.timestamp_failed"
+    /// An authority has given none for minutes.
+    case logTimestampsSilent = "log.timestamps_silent"
+    /// The database gave nothing to stamp; tried again.
+    case logTimestampsUnasked = "log.timestamps_unasked"
     /// Decisions could not be evaluated under a shadow; tried again.
     case shadowsFailed = "shadows.failed"
     /// The metadata of authenticators is due for its next edition: no passkey meets a profile by it.
@@ -67,10 +83,12 @@ enum LogEvent: String, CaseIterable, Sendable {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
             .deliveryRetried, .eventsRetried, .eventsFailed, .sweepFailed, .shadowsFailed,
-            .metadataLapsed, .logFailed, .logMirrorFailed,
-            .revocationsLapsed:
+            .metadataLapsed, .logFailed, .logMirrorFailed, .logWitnessFailed,
+            .logWitnessesUnasked, .logTimestampFailed, .logTimestampsUnasked, .revocationsLapsed:
             .warning
-        case .deliveryUnknown, .logUnsigned, .logMismatch, .logAnchorUnread: .alarm
+        case .deliveryUnknown, .logUnsigned, .logMismatch, .logAnchorUnread, .logWitnessSilent,
+            .logWitnessContradicts, .logQuorumMissing, .logTimestampsSilent:
+            .alarm
         }
     }
 }

@@ -44,6 +44,16 @@ package final class Metrics: Sendable {
         add(name, help, "gauge") { $0 += "\(name) \(read())\n" }
     }
 
+    /// Numbers that are read when the text is rendered, one for each value of a label.
+    package func gauges(
+        _ name: String, help: String, label: Label, _ read: @escaping @Sendable (String) -> Int
+    ) {
+        let known = zip(SeriesIndex([label]).texts, label.values).filter { $1 != Self.otherLabel }
+        add(name, help, "gauge") { text in
+            for (series, value) in known { text += "\(name){\(series)} \(read(value))\n" }
+        }
+    }
+
     /// A count that is kept elsewhere and read when the text is rendered.
     package func counter(_ name: String, help: String, _ read: @escaping @Sendable () -> Int) {
         add(name, help, "counter") { $0 += "\(name) \(read())\n" }

@@ -37,4 +37,12 @@ extension Statement {
     static let logState = Statement("log_state", .read, PackageResources.log_state_sql)
     static let auditCompleteness = Statement(
         "audit_completeness", .read, PackageResources.audit_completeness_sql)
+    static let publishedNote = Statement(
+        "published_note", .read, PackageResources.published_note_sql)
+    static let recordCosignature = Statement(
+        "record_cosignature", .write, PackageResources.record_cosignature_sql)
+    static let recordTimestamp = Statement(
+        "record_timestamp", .write, PackageResources.record_timestamp_sql)
+    static let logTimestamped = Statement(
+        "log_timestamped", .read, PackageResources.log_timestamped_sql)
 }

@@ -62,5 +62,6 @@ extension Migration {
         Migration("V0028_closed_gaps", PackageResources.V0028_closed_gaps_sql),
         Migration("V0029_holds_as_decided", PackageResources.V0029_holds_as_decided_sql),
         Migration("V0030_log", PackageResources.V0030_log_sql),
+        Migration("V0031_witnesses", PackageResources.V0031_witnesses_sql),
     ]
 }

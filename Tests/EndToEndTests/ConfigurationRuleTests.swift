@@ -55,6 +55,20 @@ import Testing
                 $0.events.url = "https://bank.example/events"
             }, "events.url"
         ),
+        (
+            change {
+                $0.log.timestampURLs = ["http://tsa.example"]
+                $0.log.timestampCA = FilePath(text: "ca")
+            }, "log.timestamp_urls"
+        ),
+        (change { $0.log.timestampURLs = ["https://tsa.example"] }, "log.timestamp_ca"),
+        (change { $0.log.timestampCA = FilePath(text: "ca") }, "log.timestamp_urls"),
+        (
+            change {
+                ($0.development, $0.listen.address) = (true, "127.0.0.1")
+                ($0.log.key, $0.log.witnessPolicy) = (nil, FilePath(text: "policy"))
+            }, "log.key"
+        ),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),
@@ -157,6 +171,7 @@ import Testing
         configuration.rp.id = "bank.example"
         configuration.rp.origins = ["https://bank.example"]
         configuration.identity.key = FilePath(text: "identity")
+        configuration.log.key = FilePath(text: "log")
         configuration.core.url = "https://core.bank.example/orders"
         configuration.core.signingKey = FilePath(text: "signing")
         configuration.core.signingKeyID = "k1"
@@ -178,6 +193,11 @@ import Testing
         (
             "events.url", ["https://bank.example/events"],
             ["bank.example", "https://u:p@bank.example"]
+        ),
+        (
+            "log.timestamp_urls",
+            ["https://tsa.example/tsr", "https://a.example,http://127.0.0.1:1"],
+            ["", "tsa.example", "https://a.example,", "https://a.example, https://a.example"]
         ),
         ("development", ["true", "false"], ["yes", "1", "True", ""]),
         (

@@ -73,6 +73,14 @@ import Testing
         #expect(text(metrics).contains("# TYPE seen_total counter\nseen_total 6\n"))
     }
 
+    @Test func `read a gauge for each value of a label, and for no other`() {
+        let metrics = Metrics()
+        metrics.gauges("age", help: "Age.", label: .init("who", ["a", "b"])) { $0 == "a" ? 7 : -1 }
+        #expect(
+            text(metrics)
+                == "# HELP age Age.\n# TYPE age gauge\nage{who=\"a\"} 7\nage{who=\"b\"} -1\n")
+    }
+
     @Test func `escape what a label value may not hold`() {
         let metrics = Metrics()
         let counters = metrics.counters("a_total", help: "A.", labels: [.init("l", ["a\"\\\n"])])

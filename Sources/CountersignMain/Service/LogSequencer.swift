@@ -14,35 +14,41 @@ struct LogSequencer: Sendable {
     let origin: String
     /// Where checkpoints are held outside of the database.
     let anchors: [LogAnchor]
+    /// Who has seen the log grow; `nil` when nobody is asked.
+    let witnesses: LogWitnesses?
+    /// Told whether this instance leads.
+    let lead: LogLead
     let announce: @Sendable () async throws(StoreFailure) -> Void
     let metrics: LogMetrics
     let tick: Duration
     let failpoints: Failpoints?
-
     /// The pause after the log was found to be another than it was, which a person has to end.
-    private static let refusedPause = Duration.seconds(10)
+    let refusedPause: Duration
 
     func run() async {
         var isChecked = false
         while !Task.isCancelled {
             let begin = ContinuousClock.now
             do throws(StoreFailure) {
-                switch try await log.lead() {
+                let part = try await log.lead()
+                lead.set(part != .follower)
+                switch part {
                 case .follower: isChecked = false
                 case .new:
                     isChecked = false
                     fallthrough
                 case .leader:
+                    if witnesses?.standing.isContradicted == true { isChecked = false }
                     if !isChecked {
                         switch await isWhatOthersHold() {
                         case true?: break
                         case false?:
-                            await pause(Self.refusedPause)
+                            await pause(refusedPause)
                             continue
                         case nil:
                             // Another instance may be able to read what this one cannot.
                             await giveUpLead()
-                            await pause(Self.refusedPause)
+                            await pause(refusedPause)
                             continue
                         }
                         try await announce()
@@ -54,17 +60,20 @@ struct LogSequencer: Sendable {
             } catch {
                 // In doubt everything is read and compared again.
                 isChecked = false
+                lead.set(false)
                 metrics.failed()
                 Log.event(.logFailed, .failure("failure", error))
                 if error == PostgresLog.unsigned { await giveUpLead() }
             }
             await pause(max(.zero, tick - (ContinuousClock.now - begin)))
         }
+        lead.set(false)
         await log.close()
     }
 
     /// Lets another instance try, whose key or mirror may be in order.
     private func giveUpLead() async {
+        lead.set(false)
         do throws(StoreFailure) { try await log.giveUpLead() } catch {
             Log.event(.logFailed, .failure("failure", error))
         }
@@ -92,6 +101,9 @@ struct LogSequencer: Sendable {
         metrics.sequenced(batch, at: systemTime())
     }
 
+    private static let runbook = LogField.code(
+        "runbook", "docs/operations.md#the-log-is-another-than-it-was")
+
     /// Whether every checkpoint that is held outside is one of this log's; `nil` when that cannot be read.
     private func isWhatOthersHold() async -> Bool? {
         for anchor in anchors {
@@ -99,9 +111,7 @@ struct LogSequencer: Sendable {
                 guard let note = try await anchor.newest() else { continue }
                 guard try await isOurs(note) else {
                     metrics.refused()
-                    Log.event(
-                        .logMismatch, .code("anchor", anchor.name),
-                        .code("runbook", "docs/operations.md#the-log-is-another-than-it-was"))
+                    Log.event(.logMismatch, .code("anchor", anchor.name), Self.runbook)
                     return false
                 }
             } catch {
@@ -110,7 +120,25 @@ struct LogSequencer: Sendable {
                 return nil
             }
         }
-        return true
+        return await isWhatWitnessesSaw()
+    }
+
+    /// Whether no witness has seen another log. Who does not answer stops nothing, unless it has
+    /// contradicted before.
+    private func isWhatWitnessesSaw() async -> Bool {
+        guard let witnesses else { return true }
+        do throws(StoreFailure) {
+            guard try await witnesses.agree() else {
+                metrics.refused()
+                Log.event(.logMismatch, .code("anchor", "witness"), Self.runbook)
+                return false
+            }
+            return true
+        } catch {
+            metrics.failed()
+            Log.event(.logFailed, .failure("failure", error))
+            return false
+        }
     }
 
     private func isOurs(_ note: SignedNote) async throws(StoreFailure) -> Bool {

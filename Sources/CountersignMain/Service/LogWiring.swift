@@ -7,21 +7,35 @@ import Postgres
 struct LogService: Sendable {
     let sequencer: LogSequencer
     let mirror: LogMirrorKeeper?
+    let witnesses: LogWitnesses?
+    let timestamps: LogTimestamps?
+
+    /// Keeps the log until the task is cancelled.
+    func run() async {
+        await withTaskGroup { group in
+            group.addTask { await sequencer.run() }
+            if let mirror { group.addTask { await mirror.run() } }
+            if let witnesses { group.addTask { await witnesses.run() } }
+            if let timestamps { group.addTask { await timestamps.run() } }
+        }
+    }
 }
 
 extension Configuration {
     /// How long the first batch may take, which holds all the evidence there is.
     private static let batchDeadline = Duration.seconds(900)
+    /// Until a log that was another than it was is compared again.
+    private static let refusedPause = Duration.seconds(10)
 
     /// - Parameters:
     ///   - database: The service's pool, for reading.
     ///   - service: Records the keys of the log.
     ///   - metrics: Where its numbers are shown.
     /// - Returns: `nil` when nothing signs, which only development allows.
-    /// - Throws: ``ConfigurationError``.
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeLog(
         database: Postgres.Database, service: ServiceSubject, metrics: Metrics
-    ) throws(ConfigurationError) -> LogService? {
+    ) throws -> LogService? {
         guard let signer = try logSigner(), let origin = evidence.origin,
             let url = self.database.url
         else { return nil }
@@ -43,6 +57,9 @@ extension Configuration {
         }
         let keys = LogKeys(database: database, service: service)
         let verifierKeys = signer.keys.map(\.verifierKey.text)
+        let lead = LogLead()
+        let witnesses = try makeWitnesses(
+            signer: signer, origin: origin, database: database, lead: lead, metrics: metrics)
         return LogService(
             sequencer: LogSequencer(
                 log: PostgresLog(database: Postgres.Database(options), origin: origin),
@@ -51,10 +68,14 @@ extension Configuration {
                 anchors: mirror.map { mirror in
                     [LogAnchor(name: "mirror") { try mirror.newest() }]
                 } ?? [],
+                witnesses: witnesses, lead: lead,
                 announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)
                 },
                 metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
-                failpoints: failpoint.map(Failpoints.init)),
-            mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) })
+                failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),
+            mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) },
+            witnesses: witnesses,
+            timestamps: try makeTimestamps(
+                database: database, witnesses: witnesses?.standing, lead: lead, metrics: metrics))
     }
 }

@@ -120,10 +120,7 @@ struct Service: Sendable {
             group.addTask { await keeper.run() }
             let shadowKeeper = ShadowKeeper(shadows: shadows)
             group.addTask { await shadowKeeper.run() }
-            if let log {
-                group.addTask { await log.sequencer.run() }
-                if let mirror = log.mirror { group.addTask { await mirror.run() } }
-            }
+            if let log { group.addTask { await log.run() } }
             let watch = TrustWatch(trust: trust)
             group.addTask { await watch.run() }
             group.addTask { await reloadCertificates(of: server, at: hangups) }

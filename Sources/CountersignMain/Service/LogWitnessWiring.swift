@@ -1,0 +1,131 @@
+import Countersign
+import Crypto
+import Delivery
+import Evidence
+import Foundation
+import HTTP
+import Postgres
+
+/// Who says what of the log from outside, read from the files that the settings name.
+extension Configuration {
+    /// Of one exchange: the sequencer's first round waits for the witnesses.
+    private static let witnessTimeout = Duration.seconds(5)
+    /// Of one exchange with a timestamp authority, for which nothing waits.
+    private static let timestampTimeout = Duration.seconds(10)
+    /// Of one connection.
+    private static let connectTimeout = Duration.seconds(2)
+    /// The most exchanges at one time.
+    private static let slotsMax = 16
+
+    /// - Returns: `nil` when nobody is asked.
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
+    func makeWitnesses(
+        signer: LogSigner, origin: String, database: Postgres.Database, lead: LogLead,
+        metrics: Metrics
+    ) throws -> LogWitnesses? {
+        guard let file = log.witnessPolicy else { return nil }
+        let policy = try witnessPolicy(file)
+        guard
+            policy.logs.contains(where: { log in
+                signer.keys.contains { $0.verifierKey == log.key }
+            })
+        else {
+            throw ConfigurationError("log.witness_policy does not name the key of this log")
+        }
+        let witnesses = try policy.witnesses.compactMap { witness in
+            try witness.url.map {
+                LogWitness(
+                    name: witness.name, key: witness.key, url: try witnessURL($0))
+            }
+        }
+        guard !witnesses.isEmpty else {
+            throw ConfigurationError("log.witness_policy has no witness with a URL")
+        }
+        let standing = WitnessStanding(witnesses.map(\.name))
+        return LogWitnesses(
+            witnesses: witnesses, policy: policy,
+            link: WitnessLink(
+                testimony: PostgresLogTestimony(database: database),
+                transport: try transport(
+                    Self.witnessTimeout, bodyBytesMax: WitnessAnswer.bytesMax,
+                    slots: witnesses.count)),
+            signEmpty: {
+                signer.sign(Checkpoint(origin: origin, size: 0, root: MerkleTree.emptyRoot))
+            },
+            lead: lead, standing: standing,
+            answers: LogWitnesses.measure(witnesses, standing, with: metrics), pace: .standard)
+    }
+
+    private func witnessPolicy(_ file: FilePath) throws(ConfigurationError) -> TrustPolicy {
+        let bytes = Bytes(try contents(of: file, "log.witness_policy"))
+        do throws(TrustPolicyFault) {
+            return try TrustPolicy(text: bytes)
+        } catch {
+            throw ConfigurationError("log.witness_policy is refused: \(error.sentence)")
+        }
+    }
+
+    /// Where checkpoints are posted to, below what the policy says.
+    private func witnessURL(_ text: String) throws(ConfigurationError) -> HTTPURL {
+        guard let url = HTTPURL(text)?.appending(WitnessRequest.path) else {
+            throw ConfigurationError("log.witness_policy has a URL that cannot be used")
+        }
+        guard url.scheme == .https || development else {
+            throw ConfigurationError("log.witness_policy: http is for development only")
+        }
+        return url
+    }
+
+    /// - Returns: `nil` when nothing is stamped.
+    /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
+    func makeTimestamps(
+        database: Postgres.Database, witnesses: WitnessStanding?, lead: LogLead, metrics: Metrics
+    ) throws -> LogTimestamps? {
+        guard let file = log.timestampCA, !log.timestampURLs.isEmpty else { return nil }
+        let pem = String(decoding: try contents(of: file, "log.timestamp_ca"), as: UTF8.self)
+        let anchors: [Certificate]
+        do throws(CertificateError) {
+            anchors = try Certificate.all(pem: pem)
+        } catch {
+            throw ConfigurationError("log.timestamp_ca has a certificate that cannot be read")
+        }
+        guard !anchors.isEmpty else {
+            throw ConfigurationError("log.timestamp_ca has no certificate in PEM")
+        }
+        let authorities = try log.timestampURLs.map { text in
+            guard let url = HTTPURL(text) else {
+                throw ConfigurationError("log.timestamp_urls has a URL that cannot be used")
+            }
+            return TimestampAuthority(url)
+        }
+        let standing = TimestampStanding()
+        return LogTimestamps(
+            authorities: authorities,
+            link: TimestampLink(
+                testimony: PostgresLogTestimony(database: database), anchors: anchors,
+                entropy: .openSSL, now: { systemTime() },
+                transport: try transport(
+                    Self.timestampTimeout, bodyBytesMax: TimestampToken.responseBytesMax,
+                    slots: authorities.count)),
+            witnesses: witnesses, lead: lead, standing: standing,
+            answers: LogTimestamps.measure(authorities, standing, with: metrics))
+    }
+
+    private func transport(
+        _ timeout: Duration, bodyBytesMax: Int, slots: Int
+    ) throws -> CoreBankingLink.Transport {
+        let client = try HTTPClient(
+            HTTPClient.Options(
+                connectTimeout: Self.connectTimeout, totalTimeout: timeout,
+                bodyBytesMax: bodyBytesMax, authoritiesFile: nil, clientCertificate: nil,
+                plainHTTP: .toLoopbackOnly, slots: min(slots, Self.slotsMax)))
+        return { request throws(TransportFailure) in try await client.send(request) }
+    }
+
+    private func contents(of file: FilePath, _ setting: String) throws(ConfigurationError) -> Data {
+        guard let data = FileManager.default.contents(atPath: file.text) else {
+            throw ConfigurationError("the file of the setting \(setting) cannot be read")
+        }
+        return data
+    }
+}

@@ -1,0 +1,129 @@
+import Countersign
+import Crypto
+import Delivery
+import Postgres
+
+/// An authority that says at what time a checkpoint was there (RFC 3161).
+struct TimestampAuthority: Sendable {
+    /// Host and path: what evidence, logs and metrics call it.
+    let name: String
+    let url: HTTPURL
+
+    init(_ url: HTTPURL) {
+        self.url = url
+        name = url.authority + (url.target == "/" ? "" : url.target)
+    }
+}
+
+/// Has checkpoints stamped, and keeps what comes back when it proves anything.
+struct TimestampLink: Sendable {
+    /// What came of it.
+    enum Outcome: Hashable, Sendable {
+        /// The checkpoint of that size was there at that time.
+        case stamped(size: Int64, at: Instant)
+        case failed(Cause)
+    }
+
+    /// Why there is no timestamp; the raw value is a word for logs and metrics.
+    enum Cause: String, Sendable, CaseIterable {
+        case timeout, tls
+        case connection = "connection_failed"
+        case tooLarge = "answer_too_large"
+        case broken
+        /// A status but 200, or another media type.
+        case status
+        case malformed, rejected, imprint, nonce, signature, signer
+        /// The authority's time is not ours.
+        case clock
+        /// The database did not do its part.
+        case store
+    }
+
+    let testimony: PostgresLogTestimony
+    let anchors: [Certificate]
+    let entropy: EntropySource
+    let now: @Sendable () -> Instant
+    let transport: CoreBankingLink.Transport
+
+    /// How far an authority's clock may be from ours. The answer repeats a nonce, so it was made since the
+    /// question.
+    static let clockOffsetMax = Duration.seconds(300)
+
+    /// Has one checkpoint stamped; it never throws, since to have nothing is an outcome.
+    ///
+    /// What is stamped is the note with the log's own signatures: the log's key had signed by then.
+    func stamp(
+        _ published: PostgresLogTestimony.Published, by authority: TimestampAuthority
+    ) async -> Outcome {
+        let nonce = entropy(TimestampToken.nonceBytes)
+        let answer: HTTPResponse
+        do throws(TransportFailure) {
+            answer = try await transport(
+                HTTPRequest(
+                    .post, authority.url,
+                    fields: [
+                        HTTPField("Content-Type", TimestampToken.queryType),
+                        HTTPField("Accept", TimestampToken.replyType),
+                    ], body: TimestampToken.query(over: published.encoded, nonce: nonce)))
+        } catch {
+            return .failed(Cause(error))
+        }
+        guard answer.status == 200, answer.field("Content-Type") == TimestampToken.replyType else {
+            return .failed(.status)
+        }
+        let at: Instant
+        do throws(TimestampFault) {
+            at = try TimestampToken.verify(
+                response: answer.body, over: published.encoded, nonce: nonce, anchors: anchors)
+        } catch {
+            return .failed(Cause(error))
+        }
+        let offset = Duration.milliseconds(abs(now().milliseconds - at.milliseconds))
+        guard offset <= Self.clockOffsetMax else { return .failed(.clock) }
+        do throws(StoreFailure) {
+            try await testimony.record(
+                timestamp: answer.body, of: published.size, by: authority.name, at: at)
+        } catch {
+            return .failed(.store)
+        }
+        return .stamped(size: published.size, at: at)
+    }
+}
+
+extension TimestampLink.Outcome {
+    /// A word for metrics.
+    var word: String {
+        switch self {
+        case .stamped: "stamped"
+        case .failed(let cause): cause.rawValue
+        }
+    }
+
+    /// Every word there is.
+    static let words = ["stamped"] + TimestampLink.Cause.allCases.map(\.rawValue)
+}
+
+extension TimestampLink.Cause {
+    fileprivate init(_ failure: TransportFailure) {
+        self =
+            switch failure {
+            case .timeout: .timeout
+            case .tls: .tls
+            case .connectionFailed, .notAllowed: .connection
+            case .answerTooLarge: .tooLarge
+            case .other: .broken
+            }
+    }
+
+    fileprivate init(_ fault: TimestampFault) {
+        self =
+            switch fault {
+            case .malformed: .malformed
+            case .rejected: .rejected
+            case .imprint: .imprint
+            case .nonce: .nonce
+            case .signature: .signature
+            case .signer: .signer
+            }
+    }
+}
