@@ -112,7 +112,8 @@ extension Configuration {
     func checkRetention() throws(ConfigurationError) {
         if evidence.retentionDays < Self.retentionDaysMin, !development {
             throw ConfigurationError(
-                "evidence.retention_days: less than \(Self.retentionDaysMin) is for development only")
+                "evidence.retention_days: less than \(Self.retentionDaysMin) is for development only"
+            )
         }
     }
 

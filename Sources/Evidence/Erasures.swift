@@ -54,7 +54,8 @@ struct ErasedSubject {
         guard leaf.subject == EvidenceSealer.serviceSubject,
             let subject = leaf.outcome.flatMap({ ID<Subject>($0) }),
             subject != EvidenceSealer.serviceSubject,
-            body["subject_id"]?.text == leaf.outcome, case .array(let named)? = body["service_records"]
+            body["subject_id"]?.text == leaf.outcome,
+            case .array(let named)? = body["service_records"]
         else { return nil }
         let records = named.compactMap { $0.text.flatMap { ID<Countersign.Evidence>($0) } }
         guard records.count == named.count else { return nil }

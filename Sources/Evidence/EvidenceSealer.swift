@@ -138,7 +138,8 @@ package struct EvidenceSealer: Sendable {
         var heads = heads
         return drafts.enumerated().map { index, draft in
             let record = seal(
-                draft, number: first + index, with: key, of: teller ?? subject, at: at, heads: heads)
+                draft, number: first + index, with: key, of: teller ?? subject, at: at, heads: heads
+            )
             heads.append(record)
             return record
         }
@@ -164,7 +165,8 @@ package struct EvidenceSealer: Sendable {
         ).bytes
         return SealedEvidence(
             id: id, kind: draft.kind, action: draft.action, credential: draft.credential,
-            subject: subject, bodySubject: key.subject, leaf: leaf, leafHash: EvidenceSealer.leafHash(leaf),
+            subject: subject, bodySubject: key.subject, leaf: leaf,
+            leafHash: EvidenceSealer.leafHash(leaf),
             bodyCommitment: commitment, salt: salt, nonce: nonce,
             ciphertext: key.seal(body, of: id, nonce: nonce))
     }

@@ -70,7 +70,8 @@ package struct StoredEvidence: Sendable {
     /// - Returns: The body's bytes exactly as they were sealed; `nil` when it was erased, cannot be
     ///   decrypted, or is not what the leaf commits to.
     package func openBody(with keyEncryption: KeyEncryptionKey) -> Bytes? {
-        guard let body, let key = keyEncryption.unwrap(body.wrappedKey, for: body.subject ?? subject),
+        guard let body,
+            let key = keyEncryption.unwrap(body.wrappedKey, for: body.subject ?? subject),
             let plain = key.open(body.ciphertext, of: id, nonce: body.nonce),
             EvidenceSealer.commitment(to: plain, salt: body.salt).bytes == bodyCommitment
         else { return nil }

@@ -8,7 +8,9 @@ import Testing
 @Suite struct `A comparison with core banking's list` {
     private static func id(_ number: Int) -> ID<Action> { ID(rawValue: UInt128(number)) }
 
-    private func here(_ number: Int, reference: String? = "R", isErased: Bool = false) -> ExecutedAction {
+    private func here(_ number: Int, reference: String? = "R", isErased: Bool = false)
+        -> ExecutedAction
+    {
         ExecutedAction(
             action: Self.id(number), evidence: ID(rawValue: UInt128(100 + number)),
             reference: isErased ? nil : reference, isErased: isErased,
@@ -21,7 +23,8 @@ import Testing
     ) -> String {
         let proof = ID<Countersign.Evidence>(rawValue: UInt128(100 + (evidence ?? number)))
         let more = amount.map { #","amount":"\#($0)""# } ?? ""
-        return #"{"action_id":"\#(Self.id(number))","evidence_id":"\#(proof)","reference":"\#(reference)","#
+        return
+            #"{"action_id":"\#(Self.id(number))","evidence_id":"\#(proof)","reference":"\#(reference)","#
             + #""status":"\#(status)"\#(more)}"#
     }
 
@@ -50,7 +53,9 @@ import Testing
         #expect(try differences([here(2)], [line(1, status: "refused"), line(2)]) == [])
     }
 
-    @Test func `finds what is only on one side, at the beginning, in the middle and at the end`() throws {
+    @Test func `finds what is only on one side, at the beginning, in the middle and at the end`()
+        throws
+    {
         #expect(
             try differences([here(1), here(3), here(5)], [line(3)]) == [
                 "only here   \(Self.id(1))", "only here   \(Self.id(5))",
@@ -69,14 +74,16 @@ import Testing
                     line(1, evidence: 9), line(2, reference: "S"), line(3, status: "refused"),
                     line(4, amount: "10.01"),
                 ]) == [
-                    "different   \(Self.id(1))  evidence_id", "different   \(Self.id(2))  reference",
+                    "different   \(Self.id(1))  evidence_id",
+                    "different   \(Self.id(2))  reference",
                     "different   \(Self.id(3))  status", "different   \(Self.id(4))  amount",
                 ])
     }
 
     @Test func `asks of an erased customer only what is still known`() throws {
         #expect(
-            try differences([here(1, isErased: true)], [line(1, reference: "X", amount: "7.00")]) == [])
+            try differences([here(1, isErased: true)], [line(1, reference: "X", amount: "7.00")])
+                == [])
         #expect(
             try differences([here(1, isErased: true)], [line(1, evidence: 9)]) == [
                 "different   \(Self.id(1))  evidence_id"

@@ -7,7 +7,8 @@ import Testing
 @Suite struct `An answer in parts` {
     /// A server whose answer has so many parts of such a size; counts those that were made.
     private func with(
-        parts count: Int, of size: Int, failsAt: Int? = nil, limits: ServerLimits = TestServer.patient,
+        parts count: Int, of size: Int, failsAt: Int? = nil,
+        limits: ServerLimits = TestServer.patient,
         _ body: (HTTPServer, Recorder<Int>) async throws -> Void
     ) async throws {
         let made = Recorder<Int>()
@@ -61,7 +62,8 @@ import Testing
                 return try client.restUntilClosed()
             }
             let (head, body) = head(and: bytes)
-            #expect(head.contains("Transfer-Encoding: chunked") && head.contains("Connection: close"))
+            #expect(
+                head.contains("Transfer-Encoding: chunked") && head.contains("Connection: close"))
             #expect(!head.contains("Content-Length"))
             let (content, isWhole) = content(body)
             #expect(isWhole)
@@ -100,7 +102,9 @@ import Testing
         }
     }
 
-    @Test func `that nobody reads ends at the deadline, and one that is read slowly does not`() async throws {
+    @Test func `that nobody reads ends at the deadline, and one that is read slowly does not`()
+        async throws
+    {
         var limits = TestServer.patient
         limits.writeDeadline = .milliseconds(400)
         try await with(parts: 60, of: 1 << 20, limits: limits) { server, made in

@@ -6,12 +6,16 @@ import TestSupport
 import Testing
 
 @Suite struct `Erasing a customer` {
-    @Test func `leaves no word of the customer in any table, and every leaf as it was`() async throws {
+    @Test func `leaves no word of the customer in any table, and every leaf as it was`()
+        async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             let bank = erasure.world.bank
-            let leaves = "SELECT string_agg(leaf::text, ',' ORDER BY id) FROM countersign.evidence WHERE id <= '%'"
-            let last = try #require(try await bank.text("SELECT max(id::text) FROM countersign.evidence"))
+            let leaves =
+                "SELECT string_agg(leaf::text, ',' ORDER BY id) FROM countersign.evidence WHERE id <= '%'"
+            let last = try #require(
+                try await bank.text("SELECT max(id::text) FROM countersign.evidence"))
             let before = try await bank.text(leaves.replacing("%", with: last))
             let clear = try await erasure.everythingInTheClear()
             // Else the test looks for what was never there.
@@ -30,7 +34,8 @@ import Testing
         }
     }
 
-    @Test func `takes the documents that officers signed about the customer with it`() async throws {
+    @Test func `takes the documents that officers signed about the customer with it`() async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             let people = erasure.world.people
@@ -40,7 +45,9 @@ import Testing
             #expect(try await people.bodies(.actProposed).isEmpty)
             #expect(try await people.bodies(.actApproved).isEmpty)
             #expect(try await people.evidence(.actProposed) == 1)
-            #expect(try await people.count("SELECT count(*) FROM countersign.act WHERE document IS NULL") == 1)
+            #expect(
+                try await people.count(
+                    "SELECT count(*) FROM countersign.act WHERE document IS NULL") == 1)
             let told = try #require(try await people.bodies(.subjectErased).first)
             guard case .array(let named)? = told["service_records"] else {
                 Issue.record("no records of the service are named")
@@ -48,12 +55,16 @@ import Testing
             }
             #expect(named.count == 2)
             #expect(told["subject_id"]?.text == erasure.subject)
-            #expect(try await people.acts.acts(
-                ActQuery(role: .officer, state: nil, limit: 9, before: nil)).isEmpty)
+            #expect(
+                try await people.acts.acts(
+                    ActQuery(role: .officer, state: nil, limit: 9, before: nil)
+                ).isEmpty)
         }
     }
 
-    @Test func `takes with it what an act of before V0033 was told under the service's key`() async throws {
+    @Test func `takes with it what an act of before V0033 was told under the service's key`()
+        async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             try await erasure.world.bank.test.run { connection throws(PostgresError) in
@@ -91,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func `ends with a customer whom nobody finds and who can become one again`() async throws {
+    @Test func `ends with a customer whom nobody finds and who can become one again`() async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             let bank = erasure.world.bank
@@ -106,9 +118,11 @@ import Testing
             }
             // Keys end with their customer, and none can be given to another.
             #expect(
-                try await bank.count("SELECT count(*) FROM countersign.credential WHERE status = 'revoked'") == 1)
+                try await bank.count(
+                    "SELECT count(*) FROM countersign.credential WHERE status = 'revoked'") == 1)
             _ = try await bank.administration.importPayee(
-                Fixtures.payee(), alias: DisplayText("", .payeeAlias), of: erasure.world.customer.id)
+                Fixtures.payee(), alias: DisplayText("", .payeeAlias), of: erasure.world.customer.id
+            )
             #expect(
                 try await bank.text(
                     "SELECT subject_id FROM countersign.customer WHERE customer_id = 'c-2002'")
@@ -148,9 +162,14 @@ import Testing
             _ = try await erasure.privacy.liftLegalHold(try erasure.hold("the court has decided"))
             #expect(try await erasure.privacy.liftLegalHold(try erasure.hold()) == .unchanged)
             let people = erasure.world.people
-            #expect(try await people.bodies(.subjectHoldSet).map { $0["reason"] } == ["a court wants to see it"])
             #expect(
-                try await people.bodies(.subjectHoldLifted).map { $0["reason"] } == ["the court has decided"])
+                try await people.bodies(.subjectHoldSet).map { $0["reason"] } == [
+                    "a court wants to see it"
+                ])
+            #expect(
+                try await people.bodies(.subjectHoldLifted).map { $0["reason"] } == [
+                    "the court has decided"
+                ])
             guard case .erased = try await erasure.erase() else {
                 Issue.record("not erased")
                 return
@@ -158,7 +177,9 @@ import Testing
         }
     }
 
-    @Test func `waits until the newest record is old enough, and a legal hold is none`() async throws {
+    @Test func `waits until the newest record is old enough, and a legal hold is none`()
+        async throws
+    {
         try await ErasureWorld.with(retentionDays: 30) { erasure in
             try await erasure.settle()
             guard case .refused(.retention(let until)) = try await erasure.erase() else {
@@ -193,7 +214,8 @@ import Testing
         }
     }
 
-    @Test func `is nobody's but the data-protection role's, who can do nothing else`() async throws {
+    @Test func `is nobody's but the data-protection role's, who can do nothing else`() async throws
+    {
         try await ErasureWorld.with { erasure in
             let call = "SELECT countersign.erase_customer(gen_random_uuid(), 0, 9999, '{}', '[]')"
             for role in [TestDatabase.Role.service, .op, .auditor] {
@@ -203,7 +225,9 @@ import Testing
                     "SELECT countersign.erase_actions(gen_random_uuid(), '{}', '{}', now())",
                     "SET ROLE countersign_eraser", "SET ROLE countersign_privacy",
                 ] {
-                    await #expect(throws: StoreFailure.internalFailure(code: "42501"), "\(role) \(statement)") {
+                    await #expect(
+                        throws: StoreFailure.internalFailure(code: "42501"), "\(role) \(statement)"
+                    ) {
                         try await database.run { connection throws(PostgresError) in
                             try connection.run(script: statement)
                         }
@@ -213,9 +237,11 @@ import Testing
             let privacy = await erasure.world.bank.test.open(as: .privacy, size: 1)
             for statement in [
                 "SELECT * FROM countersign.customer", "SELECT * FROM countersign.evidence",
-                "DELETE FROM countersign.evidence_body", "UPDATE countersign.subject_key SET wrapped = NULL",
+                "DELETE FROM countersign.evidence_body",
+                "UPDATE countersign.subject_key SET wrapped = NULL",
                 "SELECT countersign.write_evidence('[]')", "SELECT countersign.record_event('[]')",
-                "SELECT countersign.erase_credentials(gen_random_uuid(), now())", "SET ROLE countersign_eraser",
+                "SELECT countersign.erase_credentials(gen_random_uuid(), now())",
+                "SET ROLE countersign_eraser",
             ] {
                 await #expect(throws: StoreFailure.internalFailure(code: "42501"), "\(statement)") {
                     try await privacy.run { connection throws(PostgresError) in
@@ -226,11 +252,14 @@ import Testing
         }
     }
 
-    @Test func `cannot be done around the function, not even by its own role or a superuser`() async throws {
+    @Test func `cannot be done around the function, not even by its own role or a superuser`()
+        async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             for statement in [
-                "DELETE FROM countersign.evidence_body", "UPDATE countersign.subject_key SET wrapped = NULL",
+                "DELETE FROM countersign.evidence_body",
+                "UPDATE countersign.subject_key SET wrapped = NULL",
                 "UPDATE countersign.receipt SET raw = NULL, erased_at = now()",
                 "UPDATE countersign.action SET amount = NULL, erased_at = now()",
                 "DELETE FROM countersign.contradiction WHERE true; DELETE FROM countersign.policy_decision",
@@ -246,7 +275,9 @@ import Testing
         }
     }
 
-    @Test func `is not believed without its record, nor is anything that comes after it`() async throws {
+    @Test func `is not believed without its record, nor is anything that comes after it`()
+        async throws
+    {
         try await ErasureWorld.with { erasure in
             try await erasure.settle()
             _ = try await erasure.erase()

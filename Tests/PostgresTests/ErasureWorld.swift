@@ -20,7 +20,8 @@ struct ErasureWorld: Sendable {
 
     /// Words that name the customer or somebody in the customer's actions, in the clear.
     static let canaries = [
-        "c-2002", "Zacharias Quendolin", "NL91ABNA0417164300", "Canary-Reference-77", "CANARY-E2E-77",
+        "c-2002", "Zacharias Quendolin", "NL91ABNA0417164300", "Canary-Reference-77",
+        "CANARY-E2E-77",
         "Canary Alias", "Canary Phone", "canary-external-7", "+4915187650077", "Canary-Core-9",
         AssistedWorld.reason,
     ]
@@ -31,9 +32,8 @@ struct ErasureWorld: Sendable {
         _ body: (ErasureWorld) async throws -> Result
     ) async throws -> Result {
         try await AssistedWorld.with { world in
-            if isDevelopment {
-                _ = try await Migrator.state(isDevelopment: true, of: world.bank.test.superuser)
-            }
+            _ = try await Migrator.state(
+                isDevelopment: isDevelopment, of: world.bank.test.superuser)
             return try await body(try await ErasureWorld(world, retentionDays: retentionDays))
         }
     }
@@ -55,7 +55,8 @@ struct ErasureWorld: Sendable {
             Fixtures.payee(name: Self.friend.name, iban: Self.friend.iban),
             alias: DisplayText("Canary Alias", .payeeAlias), of: customer.id)
         let content = try Fixtures.transfer(
-            "20.00", payee: Self.friend, reference: "Canary-Reference-77", endToEndID: "CANARY-E2E-77")
+            "20.00", payee: Self.friend, reference: "Canary-Reference-77",
+            endToEndID: "CANARY-E2E-77")
         // The officers approve for a customer without a key; the customer takes it back.
         let asked = try await bank.ask(content, customer)
         assisted = asked.id
@@ -63,7 +64,8 @@ struct ErasureWorld: Sendable {
         _ = try await bank.bank.cancel(asked.id, reason: "Canary-Reference-77")
         try await bank.test.sql(world.enrolling)
         try await bank.test.sql(
-            "UPDATE countersign.credential SET label = 'Canary Phone', created_at = created_at - interval '90 days'")
+            "UPDATE countersign.credential SET label = 'Canary Phone', created_at = created_at - interval '90 days'"
+        )
         let contact = try await bank.ask(
             try Fixtures.contactChange(newValue: "+4915187650077"), customer)
         _ = try await bank.bank.decide(bank.wrongCommand(contact, customer))
@@ -103,7 +105,8 @@ struct ErasureWorld: Sendable {
     func settle() async throws {
         for claim in try await world.bank.queue.claim(limit: 9, lease: Seconds(60)) {
             _ = try await world.bank.queue.settle(
-                claim, .executed(reference: "Canary-Core-9", raw: Bytes(#"{"r":"Canary-Core-9"}"#.utf8)))
+                claim,
+                .executed(reference: "Canary-Core-9", raw: Bytes(#"{"r":"Canary-Core-9"}"#.utf8)))
         }
     }
 
@@ -142,13 +145,14 @@ struct ErasureWorld: Sendable {
         var text = ""
         for row in try tables.map({ row throws(PostgresError) -> String in try row["name"] }) {
             // Bytes as hexadecimal and as text; nothing that somebody reads is hidden in between.
-            text += try await world.bank.text(
-                """
-                SELECT string_agg(t::text, E'\\n')
-                    || coalesce(string_agg((SELECT string_agg(encode(decode(substr(x.value, 3), 'hex'), 'escape'), ' ')
-                         FROM jsonb_each_text(to_jsonb(t)) x WHERE x.value ~ '^\\\\x([0-9a-f]{2})+$'), E'\\n'), '')
-                  FROM countersign.\(row) t
-                """) ?? ""
+            text +=
+                try await world.bank.text(
+                    """
+                    SELECT string_agg(t::text, E'\\n')
+                        || coalesce(string_agg((SELECT string_agg(encode(decode(substr(x.value, 3), 'hex'), 'escape'), ' ')
+                             FROM jsonb_each_text(to_jsonb(t)) x WHERE x.value ~ '^\\\\x([0-9a-f]{2})+$'), E'\\n'), '')
+                      FROM countersign.\(row) t
+                    """) ?? ""
         }
         return text
     }

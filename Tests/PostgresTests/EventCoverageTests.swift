@@ -26,45 +26,125 @@ import Testing
     }
 
     private static let table = [
-        Row("an action is created, asked about, asked anew, rejected", [.actionCreated, .challengeIssued, .actionRejected], "EventCoverageTests", "of an action that is asked about twice and rejected"),
-        Row("an action is cancelled", [.actionCancelled], "CredentialRevocationTests", "cancels what it approved and was not sent, and gives back what it reserved"),
-        Row("an action expires", [.actionExpired], "TimeTests", "an expired action is refused, and expiry is written once"),
-        Row("an action fails", [.actionFailed], "EventCoverageTests", "of an action that has no attempt left"),
-        Row("a proof verifies", [.actionApproved], "ApprovalTests", "64 identical approvals make one decision and get one answer"),
-        Row("a proof does not verify, and blocks", [.attemptFailed, .customerLocked], "AttemptTests", "after the fifth failure even the right signature finds the customer locked"),
-        Row("a key fails too often", [.credentialSuspended], "CredentialFailureTests", "is suspended at its hundredth failure, and what was open ends with it"),
-        Row("an order is executed", [.orderExecuted], "DeliveryQueueTests", "a receipt settles once and is evidence"),
-        Row("an order is refused", [.orderRefused], "EventCoverageTests", "of an order that core banking refuses"),
-        Row("an order is unknown", [.orderUnknown], "DeliveryQueueTests", "an unknown order is only asked about, until it is known"),
-        Row("core banking contradicts itself", [.orderContradicted], "PullDeliveryTests", "keep their first receipt, and another one is evidence, once"),
-        Row("a hold is placed", [.actionHeld], "AssistedApprovalTests", "is told with all that was signed and looked at"),
-        Row("a hold is released, or ended early by people", [.actionReleased], "HoldActTests", "releases, and what was held is due at once"),
-        Row("a limit decides, under which policy", [.actionRefused], "LimitTests", "the daily maximum is filled and never passed"),
-        Row("a key is enrolled", [.credentialEnrolled], "EnrolmentTests", "a first device key with a token of the identity system"),
-        Row("a key vouches for another, and is found copied", [.credentialAuthorized, .credentialBackupStateChanged], "EnrolmentTests", "a passkey, and a second one that the first vouches for"),
-        Row("a key is revoked", [.credentialRevoked], "CredentialRevocationTests", "many revocations at once are one"),
-        Row("a customer recovers", [.recovery], "RecoveryTests", "ends keys, questions, enrolments and what was not tried"),
-        Row("payees come and go", [.payeeAdded], "AssistedApprovalTests", "confirms a payee and a change of contact data, which wait too"),
-        Row("a payee is imported", [.payeeImported], "OperatorEvidenceTests", "with a payee is its import and nothing beside it"),
-        Row("a payee is removed", [.payeeRemoved], "PayeeRemovalTests", "are payees no more, with evidence, and only of their customer"),
-        Row("a policy changes: who, approved by, what", [.policyProposed, .policyApproved, .policyPublished], "PolicyPublicationTests", "records the document, its base and what is different"),
-        Row("people act", [.actProposed, .actApproved, .personKeyAdmitted], "ActTests", "takes effect when two people have signed the same document"),
-        Row("people are refused", [.actRefused], "RefusedActTests", "by the policy is recorded with the last signature, which is spent"),
-        Row("an act is withdrawn", [.actWithdrawn], "ActRaceTests", "and its withdrawal end it one way"),
-        Row("a draft is watched", [.shadowStarted, .shadowEnded], "ShadowTests", "is begun and ended by a person of the risk team, as evidence tells"),
-        Row("a person's key is registered", [.personKeyRegistered], "PersonKeyTests", "of the first two people of a role count at once, and every later one waits"),
-        Row("a person's key ends", [.personKeyRevoked], "OperatorEvidenceTests", "with the end of a key is that end and nothing beside it"),
-        Row("a founding is opened again", [.personFoundingReopened], "OperatorEvidenceTests", "with a founding is that it was opened and nothing beside it"),
-        Row("a client is added", [.clientAdded], "OperatorEvidenceTests", "with a client is that it was added and nothing beside it"),
-        Row("evidence is read", [.evidenceRead], "EvidenceFilterTests", "and all of it is taken away, which is evidence before and after"),
-        Row("tampering is found", [.tamperDetected], "RefusedActTests", "is found by officers at every step, and evidence says so"),
-        Row("a signed request comes again", [.requestReplayed], "DeviceRequestTests", "64 copies at once are accepted once, and the replay is recorded once"),
-        Row("signed requests are judged otherwise", [.requestConfigured], "RequestSigningTests", "is set for one credential, with evidence of each change"),
-        Row("an installation says what it is for", [.installationStated], "AuditTests", "never again is development once it has been production"),
+        Row(
+            "an action is created, asked about, asked anew, rejected",
+            [.actionCreated, .challengeIssued, .actionRejected], "EventCoverageTests",
+            "of an action that is asked about twice and rejected"),
+        Row(
+            "an action is cancelled", [.actionCancelled], "CredentialRevocationTests",
+            "cancels what it approved and was not sent, and gives back what it reserved"),
+        Row(
+            "an action expires", [.actionExpired], "TimeTests",
+            "an expired action is refused, and expiry is written once"),
+        Row(
+            "an action fails", [.actionFailed], "EventCoverageTests",
+            "of an action that has no attempt left"),
+        Row(
+            "a proof verifies", [.actionApproved], "ApprovalTests",
+            "64 identical approvals make one decision and get one answer"),
+        Row(
+            "a proof does not verify, and blocks", [.attemptFailed, .customerLocked],
+            "AttemptTests",
+            "after the fifth failure even the right signature finds the customer locked"),
+        Row(
+            "a key fails too often", [.credentialSuspended], "CredentialFailureTests",
+            "is suspended at its hundredth failure, and what was open ends with it"),
+        Row(
+            "an order is executed", [.orderExecuted], "DeliveryQueueTests",
+            "a receipt settles once and is evidence"),
+        Row(
+            "an order is refused", [.orderRefused], "EventCoverageTests",
+            "of an order that core banking refuses"),
+        Row(
+            "an order is unknown", [.orderUnknown], "DeliveryQueueTests",
+            "an unknown order is only asked about, until it is known"),
+        Row(
+            "core banking contradicts itself", [.orderContradicted], "PullDeliveryTests",
+            "keep their first receipt, and another one is evidence, once"),
+        Row(
+            "a hold is placed", [.actionHeld], "AssistedApprovalTests",
+            "is told with all that was signed and looked at"),
+        Row(
+            "a hold is released, or ended early by people", [.actionReleased], "HoldActTests",
+            "releases, and what was held is due at once"),
+        Row(
+            "a limit decides, under which policy", [.actionRefused], "LimitTests",
+            "the daily maximum is filled and never passed"),
+        Row(
+            "a key is enrolled", [.credentialEnrolled], "EnrolmentTests",
+            "a first device key with a token of the identity system"),
+        Row(
+            "a key vouches for another, and is found copied",
+            [.credentialAuthorized, .credentialBackupStateChanged], "EnrolmentTests",
+            "a passkey, and a second one that the first vouches for"),
+        Row(
+            "a key is revoked", [.credentialRevoked], "CredentialRevocationTests",
+            "many revocations at once are one"),
+        Row(
+            "a customer recovers", [.recovery], "RecoveryTests",
+            "ends keys, questions, enrolments and what was not tried"),
+        Row(
+            "payees come and go", [.payeeAdded], "AssistedApprovalTests",
+            "confirms a payee and a change of contact data, which wait too"),
+        Row(
+            "a payee is imported", [.payeeImported], "OperatorEvidenceTests",
+            "with a payee is its import and nothing beside it"),
+        Row(
+            "a payee is removed", [.payeeRemoved], "PayeeRemovalTests",
+            "are payees no more, with evidence, and only of their customer"),
+        Row(
+            "a policy changes: who, approved by, what",
+            [.policyProposed, .policyApproved, .policyPublished], "PolicyPublicationTests",
+            "records the document, its base and what is different"),
+        Row(
+            "people act", [.actProposed, .actApproved, .personKeyAdmitted], "ActTests",
+            "takes effect when two people have signed the same document"),
+        Row(
+            "people are refused", [.actRefused], "RefusedActTests",
+            "by the policy is recorded with the last signature, which is spent"),
+        Row(
+            "an act is withdrawn", [.actWithdrawn], "ActRaceTests",
+            "and its withdrawal end it one way"),
+        Row(
+            "a draft is watched", [.shadowStarted, .shadowEnded], "ShadowTests",
+            "is begun and ended by a person of the risk team, as evidence tells"),
+        Row(
+            "a person's key is registered", [.personKeyRegistered], "PersonKeyTests",
+            "of the first two people of a role count at once, and every later one waits"),
+        Row(
+            "a person's key ends", [.personKeyRevoked], "OperatorEvidenceTests",
+            "with the end of a key is that end and nothing beside it"),
+        Row(
+            "a founding is opened again", [.personFoundingReopened], "OperatorEvidenceTests",
+            "with a founding is that it was opened and nothing beside it"),
+        Row(
+            "a client is added", [.clientAdded], "OperatorEvidenceTests",
+            "with a client is that it was added and nothing beside it"),
+        Row(
+            "evidence is read", [.evidenceRead], "EvidenceFilterTests",
+            "and all of it is taken away, which is evidence before and after"),
+        Row(
+            "tampering is found", [.tamperDetected], "RefusedActTests",
+            "is found by officers at every step, and evidence says so"),
+        Row(
+            "a signed request comes again", [.requestReplayed], "DeviceRequestTests",
+            "64 copies at once are accepted once, and the replay is recorded once"),
+        Row(
+            "signed requests are judged otherwise", [.requestConfigured], "RequestSigningTests",
+            "is set for one credential, with evidence of each change"),
+        Row(
+            "an installation says what it is for", [.installationStated], "AuditTests",
+            "never again is development once it has been production"),
         Row("the log gets a key", [.logKey], "EventCoverageTests", "of a key that signs the log"),
-        Row("a customer is erased", [.subjectErased], "ErasureTests", "takes the documents that officers signed about the customer with it"),
-        Row("a legal hold is set and lifted", [.subjectHoldSet, .subjectHoldLifted], "ErasureTests", "waits until a legal hold is lifted, with the reasons of both"),
-        Row("a month is detached", [.evidenceDetached], "RetentionTests", "is detached when its time is over, and the log still stands"),
+        Row(
+            "a customer is erased", [.subjectErased], "ErasureTests",
+            "takes the documents that officers signed about the customer with it"),
+        Row(
+            "a legal hold is set and lifted", [.subjectHoldSet, .subjectHoldLifted], "ErasureTests",
+            "waits until a legal hold is lifted, with the reasons of both"),
+        Row(
+            "a month is detached", [.evidenceDetached], "RetentionTests",
+            "is detached when its time is over, and the log still stands"),
     ]
 
     @Test(arguments: table)
@@ -87,7 +167,8 @@ import Testing
 
     private func told(_ world: DecisionWorld) async throws -> [String] {
         let kinds = try await world.text(
-            "SELECT string_agg(kind, ',' ORDER BY id) FROM countersign.evidence WHERE action_id IS NOT NULL")
+            "SELECT string_agg(kind, ',' ORDER BY id) FROM countersign.evidence WHERE action_id IS NOT NULL"
+        )
         return kinds?.split(separator: ",").map(String.init) ?? []
     }
 
@@ -157,7 +238,8 @@ import Testing
 }
 
 @Suite struct `Partitions ahead` {
-    @Test func `of two months are demanded, long before the first of them is needed`() async throws {
+    @Test func `of two months are demanded, long before the first of them is needed`() async throws
+    {
         try await DecisionWorld.with(connections: 2) { world in
             #expect(try await world.housekeeping.hasPartitions())
             try await world.test.sql(

@@ -31,12 +31,14 @@ import Testing
             let found = try await world.store.stored(
                 try query { $0.externalID = try ExternalID("canary-external-7") }
             ).found
-            #expect(found.map(\.record.kind) == [
-                "action.created", "challenge.issued", "action.approved", "order.executed",
-            ])
+            #expect(
+                found.map(\.record.kind) == [
+                    "action.created", "challenge.issued", "action.approved", "order.executed",
+                ])
             #expect(found.allSatisfy { $0.record.action == world.executed })
             #expect(
-                try await kinds(world, try query { $0.externalID = try ExternalID("another") }) == [])
+                try await kinds(world, try query { $0.externalID = try ExternalID("another") })
+                    == [])
         }
     }
 
@@ -56,7 +58,8 @@ import Testing
             let version = try await world.world.bank.count(
                 "SELECT max(version) FROM countersign.policy")
             let hex = try await world.world.bank.text(
-                "SELECT encode(digest, 'hex') FROM countersign.policy ORDER BY version DESC LIMIT 1")
+                "SELECT encode(digest, 'hex') FROM countersign.policy ORDER BY version DESC LIMIT 1"
+            )
             let digest = hex.flatMap { Hex.decode($0) }.flatMap(Digest.init)
             for query in [
                 query { $0.policyVersion = version }, query { $0.policyDigest = digest },
@@ -134,7 +137,8 @@ import Testing
         try await ErasureWorld.with { world in
             let page = try await world.store.records(
                 EvidenceQuery(
-                    actionID: nil, customerID: world.world.customer.id, credentialID: nil, kind: nil,
+                    actionID: nil, customerID: world.world.customer.id, credentialID: nil,
+                    kind: nil,
                     from: nil, to: nil, limit: 5, after: nil), reader: Self.auditor)
             #expect(page.records.count == 5)
             let told = try #require(try await world.world.people.bodies(.evidenceRead).first)

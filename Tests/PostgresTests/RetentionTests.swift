@@ -51,7 +51,8 @@ import Testing
             try await world.record(2)
             let size = try #require(try await world.sequence(log))
             #expect(size >= 5)
-            let result = try await administration.detachEvidence(of: Self.month, retentionDays: 1826)
+            let result = try await administration.detachEvidence(
+                of: Self.month, retentionDays: 1826)
             guard case .detached(let content) = result else {
                 Issue.record("\(result)")
                 return
@@ -95,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func `stays while its retention is not over, and in production five years`() async throws {
+    @Test func `stays while its retention is not over, and in production five years`() async throws
+    {
         try await with { world, log, administration in
             try await world.sequence(log)
             #expect(

@@ -388,7 +388,7 @@ BEGIN
     DELETE FROM enrolment WHERE subject_id = p_subject;
     DELETE FROM credential_attestation t USING credential c WHERE c.id = t.credential_id AND c.subject_id = p_subject;
     DELETE FROM device_request r USING credential c WHERE c.id = r.credential_id AND c.subject_id = p_subject;
-    UPDATE credential SET label = NULL, platform = NULL, user_handle = NULL, transports = NULL, attestation = '{}',
+    UPDATE credential SET label = NULL, platform = NULL, user_handle = NULL, transports = '{}', attestation = '{}',
            revoked_at = coalesce(revoked_at, p_at), status = 'revoked'
      WHERE subject_id = p_subject;
 END $$;

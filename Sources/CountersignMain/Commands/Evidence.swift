@@ -147,7 +147,8 @@ struct EvidenceReader {
         try await forEach(
             EvidenceQuery(
                 actionID: nil, customerID: nil, credentialID: nil,
-                kind: EvidenceKind.subjectErased.rawValue, from: nil, to: nil, limit: 500, after: nil)
+                kind: EvidenceKind.subjectErased.rawValue, from: nil, to: nil, limit: 500,
+                after: nil)
         ) { told.append($0.record) }
         return Erasures(reading: told, with: keyEncryption)
     }

@@ -246,8 +246,11 @@ internal import CLibevent
 
     /// The connection may be gone by now; evhttp frees an orphan when it is answered.
     private func answer(_ exchange: Exchange, with response: Response) {
-        if let parts = response.parts, !exchange.isForHead, let connection = connection(of: exchange) {
-            let reply = StreamedReply(exchange, on: connection, loop: loop, parts: parts) { [self] in
+        if let parts = response.parts, !exchange.isForHead,
+            let connection = connection(of: exchange)
+        {
+            let reply = StreamedReply(exchange, on: connection, loop: loop, parts: parts) {
+                [self] in
                 orphans[ObjectIdentifier(exchange)] = nil
                 endIfDrained()
             }

@@ -58,7 +58,8 @@ enum ExportFormat: String, CaseIterable, Sendable {
     }
 
     private static let columns = [
-        "id", "kind", "at", "action_id", "customer_id", "credential_id", "leaf", "leaf_hash", "body",
+        "id", "kind", "at", "action_id", "customer_id", "credential_id", "leaf", "leaf_hash",
+        "body",
     ]
 
     /// A record with its line end.

@@ -33,7 +33,8 @@ extension APIRoutes {
 
     private func legalHold(
         _ pattern: String, state: String,
-        _ change: @escaping @Sendable (LegalHoldCommand) async throws(StoreFailure)
+        _ change:
+            @escaping @Sendable (LegalHoldCommand) async throws(StoreFailure)
             -> LegalHoldOutcome?
     ) -> Route {
         gate.route(
