@@ -33,8 +33,14 @@ struct ErasureWorld: Sendable {
     ) async throws -> Result {
         try await AssistedWorld.with { world in
             _ = try await Migrator.state(
-                isDevelopment: isDevelopment, of: world.bank.test.superuser)
-            return try await body(try await ErasureWorld(world, retentionDays: retentionDays))
+                isDevelopment: true, of: world.bank.test.superuser)
+            let erasure = try await ErasureWorld(world, retentionDays: retentionDays)
+            // Payees are imported unsigned in development alone.
+            if !isDevelopment {
+                _ = try await Migrator.state(
+                    isDevelopment: false, of: world.bank.test.superuser)
+            }
+            return try await body(erasure)
         }
     }
 
@@ -65,6 +71,7 @@ struct ErasureWorld: Sendable {
         try await bank.test.sql(world.enrolling)
         try await bank.test.sql(
             "UPDATE countersign.credential SET label = 'Canary Phone', created_at = created_at - interval '90 days'"
+                + " WHERE id = '\(customer.phone.deviceKeyID.text)'"
         )
         let contact = try await bank.ask(
             try Fixtures.contactChange(newValue: "+4915187650077"), customer)
@@ -104,9 +111,12 @@ struct ErasureWorld: Sendable {
     /// Core banking executes what is due.
     func settle() async throws {
         for claim in try await world.bank.queue.claim(limit: 9, lease: Seconds(60)) {
+            var reference = "Other-Core-1"
+            if case .order(let order) = claim.item, order.actionID == executed {
+                reference = "Canary-Core-9"
+            }
             _ = try await world.bank.queue.settle(
-                claim,
-                .executed(reference: "Canary-Core-9", raw: Bytes(#"{"r":"Canary-Core-9"}"#.utf8)))
+                claim, .executed(reference: reference, raw: Bytes(#"{"r":"\#(reference)"}"#.utf8)))
         }
     }
 

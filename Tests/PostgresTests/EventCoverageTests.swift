@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Evidence
 import Foundation
 import Postgres

@@ -38,8 +38,10 @@ import Testing
                         """)
             }
             let key = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
+            let log = await world.instance()
+            _ = try await log.lead()
             try await body(
-                world, await world.instance(),
+                world, log,
                 Administration(
                     database: await world.test.open(as: .op, size: 1), sealer: world.sealer,
                     keyEncryption: key, entropy: .openSSL))
