@@ -141,6 +141,7 @@ extension EvidenceQuery {
     /// What was asked for, as the evidence of the reading keeps it.
     ///
     /// - Parameter customer: The customer's random subject.
+    /// - Returns: One object; what was not asked for is `null`.
     fileprivate func json(customer: String?) -> JSON {
         .object(
             [

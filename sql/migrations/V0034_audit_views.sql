@@ -226,7 +226,10 @@ BEGIN
     -- The triggers of the whole end with it; its rows stay as they are.
     EXECUTE format('CREATE TRIGGER no_change BEFORE INSERT OR UPDATE OR DELETE ON %I
         FOR EACH ROW EXECUTE FUNCTION forbid_change()', name);
-    EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_change', name);
+    EXECUTE format('DROP TRIGGER IF EXISTS no_truncate ON %I', name);
+    EXECUTE format('CREATE TRIGGER no_truncate BEFORE TRUNCATE ON %I
+        FOR EACH STATEMENT EXECUTE FUNCTION forbid_change()', name);
+    EXECUTE format('ALTER TABLE %I ENABLE ALWAYS TRIGGER no_change, ENABLE ALWAYS TRIGGER no_truncate', name);
     RETURN 'detached';
 END $$;
 RESET ROLE;

@@ -17,6 +17,7 @@ package protocol EvidenceService: Sendable {
     ///   - format: A word for how it is shown.
     ///   - reader: Who takes it away.
     /// - Returns: Gives the pages one after another.
+    /// - Throws: ``StoreFailure``.
     func export(
         _ query: EvidenceQuery, format: String, reader: ID<Client>
     ) async throws(StoreFailure) -> any EvidenceExport
