@@ -18,6 +18,7 @@ struct Configuration: Sendable {
     var payment = Payment()
     var identity = Identity()
     var evidence = Evidence()
+    var privacy = Privacy()
     var log = Log()
     var core = Core()
     var delivery = Delivery()
@@ -95,6 +96,13 @@ struct Configuration: Sendable {
     struct Evidence: Sendable {
         var origin: String?
         var keyEncryptionKey: FilePath?
+        /// How old the newest record of a customer must be before it is erased, and a month before it is detached.
+        var retentionDays = 0
+    }
+
+    /// Erasure, which only a role of the database of its own can do.
+    struct Privacy: Sendable {
+        var databaseURL: Redacted<String>?
     }
 
     /// The log over all evidence, and what signs its checkpoints.

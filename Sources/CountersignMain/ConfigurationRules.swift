@@ -10,6 +10,7 @@ extension Configuration {
         try checkIdentity()
         try checkPayment()
         try checkLog()
+        try checkRetention()
         try checkCore()
         try checkEvents()
         try checkApps()
@@ -115,6 +116,19 @@ extension Configuration {
                 "log.key or log.sign_command is missing, and other log settings are there")
         }
     }
+
+    /// Records of payments are kept for five years; the database refuses less too.
+    /// - Throws: ``ConfigurationError``.
+    func checkRetention() throws(ConfigurationError) {
+        if evidence.retentionDays < Self.retentionDaysMin, !development {
+            throw ConfigurationError(
+                "evidence.retention_days: less than \(Self.retentionDaysMin) is for development only"
+            )
+        }
+    }
+
+    /// Five years, of which at most two have a leap day. Source: standards EV-02.
+    private static let retentionDaysMin = 1826
 
     private func checkCore() throws(ConfigurationError) {
         try checkPair(core.certificate, "core.certificate", core.key, "core.key")

@@ -162,6 +162,15 @@ struct Setting: Sendable {
             "evidence.key_encryption_key", \.evidence.keyEncryptionKey, .keyFile,
             "the key that wraps each customer's evidence key: 32 bytes, raw or as 64 hex digits"),
         Setting(
+            "evidence.retention_days", \.evidence.retentionDays, .integer(0...36_500),
+            default: "1826",
+            "how old a customer's newest record must be before it can be erased, and a month of evidence before "
+                + "it can be detached; at least 1826, but under development"),
+        Setting(
+            "privacy.database_url", \.privacy.databaseURL, .connectionString,
+            "the database, as countersign_privacy; without it nobody is erased and no legal hold is set"
+        ),
+        Setting(
             "log.key", \.log.key, .keyFile,
             "the Ed25519 private key that signs checkpoints of the log, PEM"),
         Setting(

@@ -41,6 +41,14 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case requestConfigured = "request.configured"
     /// A signed request that was accepted came again.
     case requestReplayed = "request.replayed"
+    /// A customer's personal data is gone; told under the service itself, since nothing is told of that customer
+    /// any more.
+    case subjectErased = "subject.erased"
+    /// Nothing of a customer is erased until the hold is lifted.
+    case subjectHoldSet = "subject.hold_set"
+    case subjectHoldLifted = "subject.hold_lifted"
+    /// A month of evidence is kept elsewhere from now on.
+    case evidenceDetached = "evidence.detached"
     /// A key signs checkpoints of the log from now on.
     case logKey = "log.key"
     case tamperDetected = "tamper.detected"

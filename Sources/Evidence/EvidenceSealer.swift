@@ -31,6 +31,8 @@ package struct SealedEvidence: Sendable {
     package let action: ID<Action>?
     package let credential: ID<Credential>?
     package let subject: ID<Subject>
+    /// Whose key encrypts the body: another's than ``subject`` for what the service tells of a customer.
+    package let bodySubject: ID<Subject>
     package let leaf: Bytes
     /// RFC 6962 leaf hash; the database computes it again.
     package let leafHash: Digest
@@ -47,6 +49,7 @@ package struct SealedEvidence: Sendable {
             "action_id": .optional(action?.text),
             "credential_id": .optional(credential?.text),
             "subject_id": .string(subject.text),
+            "body_subject_id": .optional(bodySubject == subject ? nil : bodySubject.text),
             "leaf": .string(Hex.encode(leaf)),
             "body_commit": .string(bodyCommitment.hex),
             "salt": .string(Hex.encode(salt)),
@@ -124,23 +127,27 @@ package struct EvidenceSealer: Sendable {
     ///   - at: The database's time.
     ///   - heads: Where the chains stand now.
     ///   - first: How many records of the same transaction are sealed already: these follow them.
+    ///   - teller: The subject that leaves name, when it is not the one whose key encrypts the bodies.
     /// - Returns: `nil` when the key cannot be unwrapped: it was erased, or belongs to another key
     ///   file. Then nothing may be recorded, and so nothing may be done.
     package func seal(
         _ drafts: [EvidenceDraft], subject: ID<Subject>, wrappedKey: Bytes, at: Instant,
-        heads: ChainHeads, after first: Int = 0
+        heads: ChainHeads, after first: Int = 0, toldOf teller: ID<Subject>? = nil
     ) -> [SealedEvidence]? {
         guard let key = keyEncryption.unwrap(wrappedKey, for: subject) else { return nil }
         var heads = heads
         return drafts.enumerated().map { index, draft in
-            let record = seal(draft, number: first + index, with: key, at: at, heads: heads)
+            let record = seal(
+                draft, number: first + index, with: key, of: teller ?? subject, at: at, heads: heads
+            )
             heads.append(record)
             return record
         }
     }
 
     private func seal(
-        _ draft: EvidenceDraft, number: Int, with key: DataKey, at: Instant, heads: ChainHeads
+        _ draft: EvidenceDraft, number: Int, with key: DataKey, of subject: ID<Subject>,
+        at: Instant, heads: ChainHeads
     ) -> SealedEvidence {
         // Records of one transaction share their millisecond: a counter keeps their IDs in order
         // (RFC 9562 §6.2, method 1).
@@ -151,14 +158,15 @@ package struct EvidenceSealer: Sendable {
         let body = draft.body.encoded
         let commitment = EvidenceSealer.commitment(to: body, salt: salt)
         let leaf = EvidenceLeaf(
-            log: log, id: id, kind: draft.kind.rawValue, subject: key.subject, at: at,
+            log: log, id: id, kind: draft.kind.rawValue, subject: subject, at: at,
             bodyCommitment: commitment, action: draft.action.map(heads.link),
             credential: draft.credential.map(heads.link), policy: draft.policy,
             outcome: draft.outcome
         ).bytes
         return SealedEvidence(
             id: id, kind: draft.kind, action: draft.action, credential: draft.credential,
-            subject: key.subject, leaf: leaf, leafHash: EvidenceSealer.leafHash(leaf),
+            subject: subject, bodySubject: key.subject, leaf: leaf,
+            leafHash: EvidenceSealer.leafHash(leaf),
             bodyCommitment: commitment, salt: salt, nonce: nonce,
             ciphertext: key.seal(body, of: id, nonce: nonce))
     }

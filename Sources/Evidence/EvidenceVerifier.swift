@@ -8,6 +8,8 @@ package enum EvidenceFault: String, Error, Sendable {
     case columns = "the leaf does not say what the columns say"
     case body = "the body cannot be opened or is not what the leaf commits to"
     case bodyMissing = "the body is missing, and nothing says that it was erased"
+    case afterErasure = "something was recorded of a customer who had been erased"
+    case erasure = "an erasure does not say whom it has erased"
     case message = "the signed message is not about this action"
     case unsigned = "a decision that must be signed is recorded without a signature"
     case publicKey = "the public key cannot be read"
@@ -41,13 +43,20 @@ package enum EvidenceRemark: String, Sendable {
 /// Checks stored records again from their raw bytes, believing nothing that the service said.
 package struct EvidenceVerifier: Sendable {
     private let keyEncryption: KeyEncryptionKey
+    private let erasures: Erasures
 
     /// Milliseconds between a record's own time and its storing; the database refuses more.
     private static let skewMax: Int64 = 300_000
     /// User present and user verified. Source: WebAuthn L3 §6.1.
     static let userFlags: UInt8 = 0x05
 
-    package init(keyEncryption: KeyEncryptionKey) { self.keyEncryption = keyEncryption }
+    /// - Parameters:
+    ///   - keyEncryption: Opens the bodies.
+    ///   - erasures: Whose bodies may be missing; without any, nobody's.
+    package init(keyEncryption: KeyEncryptionKey, erasures: Erasures = Erasures()) {
+        self.keyEncryption = keyEncryption
+        self.erasures = erasures
+    }
 
     /// What was checked of one record.
     package enum Finding: Hashable, Sendable {
@@ -55,6 +64,8 @@ package struct EvidenceVerifier: Sendable {
         case intact
         /// And the customer's signature verifies with the stored key.
         case signatureVerified
+        /// Its body went with its customer: leaf and columns agree, and nothing else can be known.
+        case erased
         /// It is as it should be by the rules of its time, which were weaker than today's.
         case remarkable(EvidenceRemark)
     }
@@ -71,12 +82,17 @@ package struct EvidenceVerifier: Sendable {
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> (finding: Finding, body: JSON) {
         let leaf = try Self.leaf(of: record)
-        // Nothing erases yet. Whatever does will leave a record of it, and the key of the subject empty; a
-        // record of the service itself is never without its body.
-        guard record.body != nil else { throw .bodyMissing }
+        guard !erasures.wasErased(record.subject, before: record.id) else { throw .afterErasure }
+        guard record.body != nil else {
+            guard erasures.explain(record) else { throw .bodyMissing }
+            return (.erased, [:])
+        }
         guard let bytes = record.openBody(with: keyEncryption),
             let body = JSON(recorded: bytes)
         else { throw .body }
+        if leaf.kind == EvidenceKind.subjectErased.rawValue, ErasedSubject(leaf, body) == nil {
+            throw .erasure
+        }
         return (try Self.check(leaf, body), body)
     }
 

@@ -13,6 +13,9 @@ package struct StoredEvidence: Sendable {
     package let recordedAt: Instant
     /// `nil` once the customer was erased.
     package let body: EncryptedBody?
+    /// Whether the body is gone and the subject's data key with it, as an erasure leaves a record. That it was
+    /// one, only a record of the erasure tells.
+    package let isErased: Bool
 
     /// The encrypted body and what is needed to open it.
     package struct EncryptedBody: Sendable {
@@ -21,8 +24,14 @@ package struct StoredEvidence: Sendable {
         package let ciphertext: Bytes
         /// The subject's data key, wrapped.
         package let wrappedKey: Bytes
+        /// Whose data key it is; `nil` for the record's own subject.
+        package let subject: ID<Subject>?
 
-        package init(salt: Bytes, nonce: Bytes, ciphertext: Bytes, wrappedKey: Bytes) {
+        package init(
+            salt: Bytes, nonce: Bytes, ciphertext: Bytes, wrappedKey: Bytes,
+            of subject: ID<Subject>? = nil
+        ) {
+            self.subject = subject
             self.salt = salt
             self.nonce = nonce
             self.ciphertext = ciphertext
@@ -33,7 +42,7 @@ package struct StoredEvidence: Sendable {
     package init(
         id: ID<Countersign.Evidence>, kind: String, action: ID<Action>?, subject: ID<Subject>,
         credential: ID<Credential>?, leaf: Bytes, leafHash: Bytes, bodyCommitment: Bytes,
-        recordedAt: Instant, body: EncryptedBody?
+        recordedAt: Instant, body: EncryptedBody?, isErased: Bool = false
     ) {
         self.id = id
         self.kind = kind
@@ -45,6 +54,7 @@ package struct StoredEvidence: Sendable {
         self.bodyCommitment = bodyCommitment
         self.recordedAt = recordedAt
         self.body = body
+        self.isErased = isErased
     }
 
     /// The same record without its body: all that a chain needs.
@@ -52,7 +62,7 @@ package struct StoredEvidence: Sendable {
         StoredEvidence(
             id: id, kind: kind, action: action, subject: subject, credential: credential,
             leaf: leaf, leafHash: leafHash, bodyCommitment: bodyCommitment,
-            recordedAt: recordedAt, body: nil)
+            recordedAt: recordedAt, body: nil, isErased: isErased)
     }
 
     /// Opens the body and checks it against its commitment.
@@ -60,7 +70,8 @@ package struct StoredEvidence: Sendable {
     /// - Returns: The body's bytes exactly as they were sealed; `nil` when it was erased, cannot be
     ///   decrypted, or is not what the leaf commits to.
     package func openBody(with keyEncryption: KeyEncryptionKey) -> Bytes? {
-        guard let body, let key = keyEncryption.unwrap(body.wrappedKey, for: subject),
+        guard let body,
+            let key = keyEncryption.unwrap(body.wrappedKey, for: body.subject ?? subject),
             let plain = key.open(body.ciphertext, of: id, nonce: body.nonce),
             EvidenceSealer.commitment(to: plain, salt: body.salt).bytes == bodyCommitment
         else { return nil }

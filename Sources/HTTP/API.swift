@@ -15,6 +15,7 @@ package struct API: Sendable {
         let events: any EventFeed
         let executions: any ExecutionService
         let log: any LogReader
+        let privacy: any PrivacyService
 
         /// Each service is asked by the routes of its own files only.
         package init(
@@ -22,7 +23,8 @@ package struct API: Sendable {
             evidence: any EvidenceService, deviceRequests: any DeviceRequestService,
             people: People, policyHistory: any PolicyHistory,
             clients: any ClientDirectory, customers: any CustomerService,
-            events: any EventFeed, executions: any ExecutionService, log: any LogReader
+            events: any EventFeed, executions: any ExecutionService, log: any LogReader,
+            privacy: any PrivacyService
         ) {
             self.actions = actions
             self.credentials = credentials
@@ -35,6 +37,7 @@ package struct API: Sendable {
             self.events = events
             self.executions = executions
             self.log = log
+            self.privacy = privacy
         }
 
         /// What is offered to people of the bank.
@@ -128,6 +131,7 @@ struct APIRoutes: Sendable {
     let events: any EventFeed
     let executions: any ExecutionService
     let log: any LogReader
+    let privacy: any PrivacyService
     let verdicts: DeviceRequestCount
     let gate: Gate
     let sha256: Hasher256
@@ -152,6 +156,7 @@ struct APIRoutes: Sendable {
         events = services.events
         executions = services.executions
         log = services.log
+        privacy = services.privacy
         verdicts = DeviceRequestCount(metrics)
         gate = Gate(
             authentication: Authentication(
@@ -173,7 +178,8 @@ struct APIRoutes: Sendable {
             beginEnrolment, beginAuthorization, finishEnrolment, listCredentials, revokeCredential,
             simulatePolicy,
             verifyDeviceRequest, readRequestSigning, setRequestSigning,
-            listEvidence, readEvidence, readBundle,
+            listEvidence, readEvidence, readBundle, exportEvidence,
+            eraseCustomer, setLegalHold, liftLegalHold,
             beginPersonKey, registerPersonKey, listPersonKeys, revokePersonKey,
             proposeAct, proposeApproval, listActs, readAct, challengeAct, signAct, withdrawAct,
             listPolicies, readActivePolicy, readPolicy,

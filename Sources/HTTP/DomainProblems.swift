@@ -333,7 +333,8 @@ extension Problem {
         "act-not-proposed", "act-own-key", "act-key-not-pending", "act-no-key", "policy-changed",
         "policy-too-late", "policy-too-early", "policy-not-stricter", "too-many-shadows",
         "hold-not-held", "hold-changed", "hold-not-releasable", "customer-has-key",
-        "approval-changed", "assisted-not-allowed", "unavailable",
+        "approval-changed", "assisted-not-allowed", "legal-hold", "action-open",
+        "retention-not-over", "unavailable",
         "outcome-unknown", "internal-error",
     ]
 }

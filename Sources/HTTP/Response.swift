@@ -1,5 +1,9 @@
 package import Countersign
 
+/// Makes the next part of a body; `nil` after the last. When it fails, the connection is cut off, so that nobody
+/// takes a part for the whole.
+package typealias BodyParts = @Sendable () async throws(StoreFailure) -> Bytes?
+
 /// One answer. The server adds length, date, request id, caching and connection fields.
 package struct Response: Sendable {
     package var status: Int
@@ -7,6 +11,8 @@ package struct Response: Sendable {
     package var body: Bytes
     /// What the body says when this is a problem, so that the server can add the request id to it.
     private(set) var problem: Problem?
+    /// Makes the body in place of ``body``, part by part while it is sent.
+    package var parts: BodyParts?
 
     package init(status: Int, headers: HeaderFields = [:], body: Bytes = []) {
         self.status = status
@@ -20,6 +26,13 @@ package struct Response: Sendable {
     {
         var response = Response(status: status, headers: headers, body: value.encoded)
         response.headers.set("Content-Type", "application/json")
+        return response
+    }
+
+    /// An answer whose body is made while it is sent; one part is in memory at a time.
+    package static func streamed(contentType: String, parts: @escaping BodyParts) -> Response {
+        var response = Response(status: 200, headers: ["Content-Type": contentType])
+        response.parts = parts
         return response
     }
 

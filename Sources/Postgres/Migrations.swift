@@ -63,5 +63,7 @@ extension Migration {
         Migration("V0029_holds_as_decided", PackageResources.V0029_holds_as_decided_sql),
         Migration("V0030_log", PackageResources.V0030_log_sql),
         Migration("V0031_witnesses", PackageResources.V0031_witnesses_sql),
+        Migration("V0033_privacy", PackageResources.V0033_privacy_sql),
+        Migration("V0034_audit_views", PackageResources.V0034_audit_views_sql),
     ]
 }

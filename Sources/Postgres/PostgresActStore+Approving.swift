@@ -61,7 +61,7 @@ extension PostgresActStore {
                 refusedTo: earlier + [context.base.person], because: refusal, of: found,
                 by: context.act)
         else {
-            let evidence = try await service.seal([told])
+            let evidence = try await service.seal([told], keptBy: context.customerKey)
             return try await database.succeeded(
                 "refused", .refuseAct, rows + [.json(evidence)])
         }

@@ -88,9 +88,9 @@ package struct PostgresActStore: ActStore {
         _ command: SignActCommand, because failure: VerificationFailure, key: RecordedPersonKey?,
         on context: ActContext
     ) async throws(StoreFailure) -> Bool {
-        let evidence = try await service.seal([
-            PersonEvidence.failed(command, because: failure, on: context)
-        ])
+        let evidence = try await service.seal(
+            [PersonEvidence.failed(command, because: failure, on: context)],
+            keptBy: context.customerKey)
         return try await database.succeeded(
             "recorded", .failActSignature,
             [
@@ -108,7 +108,8 @@ package struct PostgresActStore: ActStore {
         case .none, .publish, .admit, .allowImport: break
         }
         let evidence = try await service.seal(
-            PersonEvidence.signed(signature, on: context, sha256: .openSSL))
+            PersonEvidence.signed(signature, on: context, sha256: .openSSL),
+            keptBy: context.customerKey)
         let rows: [Parameter] = [
             .json(signature.columns(at: context.base.at).encoded),
             .json(signature.keyState.encoded),
@@ -152,9 +153,9 @@ package struct PostgresActStore: ActStore {
     package func withdraw(
         _ context: ActContext, reason: DisplayText
     ) async throws(StoreFailure) -> Bool {
-        let evidence = try await service.seal([
-            PersonEvidence.withdrawn(context.act, by: context.base.person, reason: reason)
-        ])
+        let evidence = try await service.seal(
+            [PersonEvidence.withdrawn(context.act, by: context.base.person, reason: reason)],
+            keptBy: context.customerKey)
         return try await database.succeeded(
             "withdrawn", .withdrawAct,
             [.id(context.act.id), .id(context.base.person.id), .json(evidence)])
@@ -217,6 +218,17 @@ extension Connection {
             }
         return try rows.map { row throws(PostgresError) in
             try RecordedAct(row, signatures: signatures)
+        }
+    }
+}
+
+extension ActContext {
+    /// The key of the customer whose action the act is about; `nil` for every other act. What people sign about
+    /// a customer has that customer's names and accounts in it, and is erased with them.
+    var customerKey: ServiceSubject.BodyKey? {
+        if let held { return .init(subject: held.subject, wrapped: held.wrappedKey) }
+        return assisted.map {
+            .init(subject: $0.versions.subject, wrapped: $0.versions.wrappedKey)
         }
     }
 }

@@ -18,7 +18,7 @@ package struct PostgresEvidenceStore: EvidenceService {
     ) async throws(StoreFailure) -> EvidencePage {
         let (found, hasMore) = try await stored(query)
         try await service.record([
-            ServiceEvidence.read(by: reader, filter: query.json, count: found.count)
+            ServiceEvidence.read(by: reader, filter: try await filter(query), count: found.count)
         ])
         let records = found.map(opened)
         return EvidencePage(records: records, next: hasMore ? records.last?.id : nil)
@@ -48,6 +48,36 @@ package struct PostgresEvidenceStore: EvidenceService {
         return bundle
     }
 
+    package func export(
+        _ query: EvidenceQuery, format: String, reader: ID<Client>
+    ) async throws(StoreFailure) -> any EvidenceExport {
+        // An export without a last record would go on with what it records itself.
+        let now = try await service.now()
+        let bounded = query.before(min(query.to ?? now, now))
+        let filter = try await filter(bounded)
+        try await service.record([
+            ServiceEvidence.exported(to: reader, filter: filter, format: format, count: nil)
+        ])
+        return PostgresEvidenceExport(store: self, query: bounded) {
+            [service] count async throws(StoreFailure) in
+            try await service.record([
+                ServiceEvidence.exported(to: reader, filter: filter, format: format, count: count)
+            ])
+        }
+    }
+
+    /// What was asked for, as the evidence of the reading keeps it: a customer by the random subject, since
+    /// what is told of a reader is not erased with the customer who was read about.
+    private func filter(_ query: EvidenceQuery) async throws(StoreFailure) -> JSON {
+        guard let customer = query.customerID else { return query.json(customer: nil) }
+        let subject = try await database.query(.loadCustomer, [.text(customer.text)]) {
+            rows throws(PostgresError) -> ID<Subject>? in
+            guard let row = try rows.single() else { return nil }
+            return try row["subject_id"]
+        }
+        return query.json(customer: subject?.text ?? "unknown")
+    }
+
     /// One stored record, for `countersign evidence`; not recorded as a reading.
     ///
     /// - Throws: ``StoreFailure``.
@@ -71,20 +101,10 @@ package struct PostgresEvidenceStore: EvidenceService {
         let rows = try await database.run { connection throws(PostgresError) in
             try connection.execute(
                 .listEvidence,
-                [
-                    .id(query.actionID), .text(query.customerID?.text), .id(query.credentialID),
-                    .text(query.kind), .instant(query.from.map(Self.clamped)),
-                    .instant(query.to.map(Self.clamped)), .id(query.after),
-                    .int(query.limit + 1),
-                ]
+                [.json(query.columns.encoded), .id(query.after), .int(query.limit + 1)]
             ).map { row throws(PostgresError) in try Found(row) }
         }
         return (Array(rows.prefix(query.limit)), rows.count > query.limit)
-    }
-
-    /// No record is older than 1970, an ID can tell no earlier time, and Postgres knows no year 0.
-    private static func clamped(_ instant: Instant) -> Instant {
-        max(instant, Instant(milliseconds: 0))
     }
 
     /// A stored record and whose it is.
@@ -118,28 +138,85 @@ extension StoredEvidence {
         if let wrapped: Bytes = try row["wrapped"], let salt: Bytes = try row["salt"] {
             body = EncryptedBody(
                 salt: salt, nonce: try row["nonce"], ciphertext: try row["ciphertext"],
-                wrappedKey: wrapped)
+                wrappedKey: wrapped, of: try row["body_subject_id"])
         }
         self.init(
             id: try row["id"], kind: try row["kind"], action: try row["action_id"],
             subject: try row["subject_id"], credential: try row["credential_id"],
             leaf: try row["leaf"], leafHash: try row["leaf_hash"],
-            bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"], body: body)
+            bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"], body: body,
+            isErased: try row["is_erased"])
     }
 }
 
 extension EvidenceQuery {
     /// What was asked for, as the evidence of the reading keeps it.
-    fileprivate var json: JSON {
+    ///
+    /// - Parameter customer: The customer's random subject.
+    /// - Returns: One object; what was not asked for is `null`.
+    fileprivate func json(customer: String?) -> JSON {
+        .object(
+            [
+                .init("customer", .optional(customer)), .init("after", .optional(after?.text)),
+                .init("from", .optional(from?.text)), .init("to", .optional(to?.text)),
+            ] + members)
+    }
+
+    /// As `find_evidence` takes it; what is `null` there is not asked for.
+    fileprivate var columns: JSON {
+        // No record is older than 1970, an ID can tell no earlier time, and Postgres knows no year 0.
+        func clamped(_ instant: Instant?) -> JSON {
+            .optional(instant.map { max($0, Instant(milliseconds: 0)).text })
+        }
+        return .object(
+            [
+                .init("customer_id", .optional(customerID?.text)), .init("from", clamped(from)),
+                .init("to", clamped(to)),
+            ] + members)
+    }
+
+    private var members: [JSON.Member] {
         [
-            "action_id": .optional(actionID?.text),
-            "customer_id": .optional(customerID?.text),
-            "credential_id": .optional(credentialID?.text),
-            "kind": .optional(kind),
-            "from": .optional(from?.text),
-            "to": .optional(to?.text),
-            "after": .optional(after?.text),
+            .init("action_id", .optional(actionID?.text)),
+            .init("external_id", .optional(externalID?.text)),
+            .init("subject_id", .optional(subject?.text)),
+            .init("credential_id", .optional(credentialID?.text)),
+            .init("kind", .optional(kind)), .init("outcome", .optional(outcome)),
+            .init("policy_version", policyVersion.map { .integer(Int64($0)) } ?? .null),
+            .init("policy_digest", .optional(policyDigest?.hex)),
+            .init("hold", .optional(hold?.word)),
         ]
+    }
+
+    /// The same, of what was recorded before a time.
+    fileprivate func before(_ end: Instant) -> EvidenceQuery { paged(to: end, after: after) }
+
+    /// The same, after a record.
+    package func after(_ last: ID<Countersign.Evidence>?) -> EvidenceQuery {
+        paged(to: to, after: last)
+    }
+
+    private func paged(to: Instant?, after: ID<Countersign.Evidence>?) -> EvidenceQuery {
+        var query = EvidenceQuery(
+            actionID: actionID, customerID: customerID, credentialID: credentialID, kind: kind,
+            from: from, to: to, limit: limit, after: after)
+        query.externalID = externalID
+        query.subject = subject
+        query.outcome = outcome
+        query.policyVersion = policyVersion
+        query.policyDigest = policyDigest
+        query.hold = hold
+        return query
+    }
+}
+
+extension HoldFilter {
+    fileprivate var word: String {
+        switch self {
+        case .with: "with"
+        case .without: "without"
+        case .rule(let rule): rule
+        }
     }
 }
 

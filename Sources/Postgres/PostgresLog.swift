@@ -89,7 +89,7 @@ package struct PostgresLog: Sendable {
         _ connection: borrowing Connection
     ) throws(PostgresError) {
         guard let row = try connection.execute(.leadsLog).single(), try row["leads"] else {
-            throw .raised(sqlState: "CS011")
+            throw .raised(sqlState: "CS013")
         }
     }
 

@@ -7,12 +7,12 @@ extension EvidenceSealer {
     /// - Throws: ``StoreFailure/internalFailure(code:)`` when the customer's key cannot be unwrapped.
     func records(
         _ drafts: [EvidenceDraft], subject: ID<Subject>, wrappedKey: Bytes, at: Instant,
-        heads: ChainHeads, after first: Int = 0
+        heads: ChainHeads, after first: Int = 0, toldOf teller: ID<Subject>? = nil
     ) throws(StoreFailure) -> [SealedEvidence] {
         guard
             let records = seal(
                 drafts, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads,
-                after: first)
+                after: first, toldOf: teller)
         else { throw .internalFailure(code: "data_key") }
         return records
     }

@@ -18,15 +18,43 @@ package struct ServiceSubject: Sendable {
         self.entropy = entropy
     }
 
-    /// Seals drafts of the service itself at the database's time.
-    ///
-    /// - Throws: ``StoreFailure``.
-    func seal(_ drafts: [EvidenceDraft]) async throws(StoreFailure) -> Bytes {
-        let (wrapped, at) = try await key()
-        return try seal(drafts, wrapped, at)
+    /// Whose key encrypts what the service tells of a customer, so that it goes with the customer.
+    struct BodyKey: Sendable {
+        let subject: ID<Subject>
+        let wrapped: Bytes
     }
 
-    /// Seals drafts of the service itself, and after them some of a customer's action, of one transaction.
+    /// Seals drafts of the service itself at the database's time.
+    ///
+    /// - Parameters:
+    ///   - drafts: What to record.
+    ///   - owner: Whose the bodies are; `nil` for the service's own.
+    /// - Returns: The records as the database's functions take them.
+    /// - Throws: ``StoreFailure``.
+    func seal(
+        _ drafts: [EvidenceDraft], keptBy owner: BodyKey? = nil
+    ) async throws(StoreFailure) -> Bytes {
+        let (wrapped, at) = try await key()
+        return try seal(drafts, owner, wrapped, at)
+    }
+
+    /// Seals drafts as ``seal(_:keptBy:)`` does, for whoever needs to know their IDs.
+    ///
+    /// - Throws: ``StoreFailure``.
+    func records(_ drafts: [EvidenceDraft]) async throws(StoreFailure) -> [SealedEvidence] {
+        let (wrapped, at) = try await key()
+        return try sealer.records(
+            drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: at,
+            heads: ChainHeads())
+    }
+
+    /// The database's time.
+    ///
+    /// - Throws: ``StoreFailure``.
+    func now() async throws(StoreFailure) -> Instant { try await key().at }
+
+    /// Seals drafts of the service itself about a customer's action, and after them some on that action's
+    /// chain, of one transaction. The bodies of both are the customer's.
     ///
     /// - Throws: ``StoreFailure``.
     func seal(
@@ -38,15 +66,17 @@ package struct ServiceSubject: Sendable {
             others, subject: subject, wrappedKey: wrappedKey, at: at, heads: heads,
             after: drafts.count
         ).json
-        return (try seal(drafts, wrapped, at), told)
+        let owner = BodyKey(subject: subject, wrapped: wrappedKey)
+        return (try seal(drafts, owner, wrapped, at), told)
     }
 
     private func seal(
-        _ drafts: [EvidenceDraft], _ wrapped: Bytes, _ at: Instant
+        _ drafts: [EvidenceDraft], _ owner: BodyKey?, _ wrapped: Bytes, _ at: Instant
     ) throws(StoreFailure) -> Bytes {
         try sealer.records(
-            drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: at,
-            heads: ChainHeads()
+            drafts, subject: owner?.subject ?? EvidenceSealer.serviceSubject,
+            wrappedKey: owner?.wrapped ?? wrapped, at: at, heads: ChainHeads(),
+            toldOf: EvidenceSealer.serviceSubject
         ).json
     }
 

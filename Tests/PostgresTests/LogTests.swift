@@ -189,7 +189,7 @@ import Testing
                     (SELECT oid FROM pg_database WHERE datname = current_database())
                 """)
             // It has another connection by now, maybe to another server.
-            await #expect(throws: StoreFailure.internalFailure(code: "CS011")) {
+            await #expect(throws: StoreFailure.internalFailure(code: "CS013")) {
                 try await log.advance(world.signer)
             }
             #expect(try await log.lead() == .new)

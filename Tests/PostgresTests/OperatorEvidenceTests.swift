@@ -174,7 +174,8 @@ import Testing
             let names: [String] = try rows.map { try $0["name"] }
             #expect(
                 names == [
-                    "add_client", "import_payee", "record_event", "reopen_founding",
+                    "add_client", "detach_evidence_month", "import_payee", "record_event",
+                    "reopen_founding",
                     "revoke_person_key",
                 ])
         }

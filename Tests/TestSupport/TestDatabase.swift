@@ -8,6 +8,7 @@ package final class TestDatabase: Sendable {
         case service = "countersign_service"
         case op = "countersign_operator"
         case auditor = "countersign_auditor"
+        case privacy = "countersign_privacy"
     }
 
     package let name: String

@@ -114,7 +114,7 @@ import Testing
         "Sources/Delivery/Libcurl/ExchangeQueue.swift",
         "Sources/HTTP/Libevent/EventLoop.swift",
         "Sources/HTTP/Libevent/Exchange.swift",
-        "Sources/HTTP/Libevent/ServerLoop.swift",
+        "Sources/HTTP/Libevent/ServerLoop.swift", "Sources/HTTP/Libevent/StreamedReply.swift",
         "Sources/HTTP/Libevent/TLSContext.swift",
         "Sources/HTTP/Locked.swift",
         "Sources/Postgres/LibPQ/JobQueue.swift",

@@ -5,6 +5,6 @@ SELECT a.id AS action_id,
        EXISTS (SELECT FROM countersign.credential c
                 WHERE c.subject_id = a.subject_id AND c.status = 'active') AS has_key
   FROM countersign.action a
- WHERE a.id = $1 OR a.id = (
-       SELECT (convert_from(document, 'UTF8')::jsonb ->> 'action_id')::uuid FROM countersign.act
-        WHERE id = $2 AND kind = 'action.approve');
+ WHERE a.erased_at IS NULL AND (a.id = $1 OR a.id = (
+       SELECT action_id FROM countersign.act
+        WHERE id = $2 AND kind = 'action.approve'));

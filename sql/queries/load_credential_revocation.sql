@@ -22,7 +22,7 @@ SELECT clock.now, p.version AS policy_version, p.digest AS policy_digest,
        countersign.open_questions(cr.subject_id) AS open_questions
   FROM clock
   JOIN countersign.credential cr ON cr.id = $1
-  JOIN countersign.customer c ON c.subject_id = cr.subject_id
+  JOIN countersign.customer c ON c.subject_id = cr.subject_id AND c.erased_at IS NULL
   LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id
   JOIN countersign.subject_key k ON k.subject_id = cr.subject_id
   CROSS JOIN LATERAL (SELECT version, digest, document FROM countersign.policy

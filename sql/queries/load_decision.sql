@@ -36,7 +36,7 @@ SELECT clock.now,
        d.hold_rule AS decision_hold_rule, d.hold_end AS decision_hold_end, d.evidence_id AS decision_evidence_id,
        d.leaf_hash AS decision_leaf_hash
   FROM clock CROSS JOIN the_policy
-  JOIN countersign.action a ON a.id = $1
+  JOIN countersign.action a ON a.id = $1 AND a.erased_at IS NULL
   JOIN countersign.customer c ON c.subject_id = a.subject_id
   JOIN countersign.subject_key k ON k.subject_id = a.subject_id
   LEFT JOIN countersign.challenge ch ON ch.id = $2 AND ch.action_id = a.id

@@ -25,7 +25,8 @@ SELECT clock.now,
        (SELECT count(*) FROM countersign.device_request r
          WHERE r.credential_id = cr.id AND r.replay_evidence_id IS NOT NULL) AS replays_recorded
   FROM (SELECT clock_timestamp() AS now) clock
-  LEFT JOIN countersign.credential cr ON cr.id = $1
+  LEFT JOIN countersign.credential cr ON cr.id = $1 AND NOT EXISTS (
+       SELECT FROM countersign.erasure x WHERE x.subject_id = cr.subject_id)
   LEFT JOIN countersign.customer c ON c.subject_id = cr.subject_id
   LEFT JOIN countersign.subject_key k ON k.subject_id = cr.subject_id
   LEFT JOIN countersign.credential_attestation att ON att.credential_id = cr.id

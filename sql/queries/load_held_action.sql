@@ -5,6 +5,6 @@ SELECT a.id AS action_id, a.subject_id, k.wrapped, a.seq, a.head,
   FROM countersign.action a
   JOIN countersign.subject_key k ON k.subject_id = a.subject_id
  CROSS JOIN LATERAL countersign.against_release(a.id) r
- WHERE a.id = $1 OR a.id = (
-       SELECT (convert_from(document, 'UTF8')::jsonb ->> 'action_id')::uuid FROM countersign.act
-        WHERE id = $2 AND kind IN ('hold.release', 'hold.cancel'));
+ WHERE a.erased_at IS NULL AND (a.id = $1 OR a.id = (
+       SELECT action_id FROM countersign.act
+        WHERE id = $2 AND kind IN ('hold.release', 'hold.cancel')));

@@ -6,4 +6,4 @@ SELECT clock_timestamp() AS now, a.subject_id, k.wrapped, a.seq, a.head, r.statu
   JOIN countersign.execution_order o ON o.action_id = a.id
   JOIN countersign.subject_key k ON k.subject_id = a.subject_id
   LEFT JOIN countersign.receipt r ON r.action_id = a.id
- WHERE a.id = $1;
+ WHERE a.id = $1 AND a.erased_at IS NULL;

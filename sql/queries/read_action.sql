@@ -10,4 +10,4 @@ SELECT clock_timestamp() AS now, c.customer_id, a.id AS action_id, a.kind, a.amo
   FROM countersign.action a
   JOIN countersign.customer c ON c.subject_id = a.subject_id
   LEFT JOIN countersign.execution_order o ON o.action_id = a.id
- WHERE a.id = $1;
+ WHERE a.id = $1 AND a.erased_at IS NULL;

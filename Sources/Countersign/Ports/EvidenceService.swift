@@ -18,6 +18,25 @@ package protocol EvidenceService: Sendable {
     func bundle(
         of id: ID<Evidence>, reader: ID<Client>
     ) async throws(StoreFailure) -> Bytes?
+
+    /// Begins an export of all records that match: records it before anything is shown.
+    ///
+    /// - Parameters:
+    ///   - query: Which records; its limit is the length of a page. What is recorded from now on is not in it.
+    ///   - format: A word for how it is shown.
+    ///   - reader: Who takes it away.
+    /// - Returns: Gives the pages one after another.
+    /// - Throws: ``StoreFailure``.
+    func export(
+        _ query: EvidenceQuery, format: String, reader: ID<Client>
+    ) async throws(StoreFailure) -> any EvidenceExport
+}
+
+/// An export of evidence that is under way.
+package protocol EvidenceExport: Sendable {
+    /// The next records, none of which were given before; `nil` after the last, when the export is recorded to
+    /// have ended.
+    func next() async throws(StoreFailure) -> [EvidenceRecord]?
 }
 
 /// Which records to read: those that match everything that is given.
@@ -31,6 +50,18 @@ package struct EvidenceQuery: Sendable {
     package let from: Instant?
     /// Before this time.
     package let to: Instant?
+    /// Of an action that the bank calls so.
+    package var externalID: ExternalID?
+    /// A random subject, also of a customer who was erased.
+    package var subject: ID<Subject>?
+    /// A leaf's outcome, one word; an unknown one matches nothing.
+    package var outcome: String?
+    /// Decided under this version of the policy.
+    package var policyVersion: Int?
+    /// Decided under the policy with this digest.
+    package var policyDigest: Digest?
+    /// About an action whose approval was held, was not, or was by one rule.
+    package var hold: HoldFilter?
     /// At most this many; the API asks for 1 to 100.
     package let limit: Int
     /// Only records that come after this one: the ``EvidencePage/next`` of the page before.
@@ -49,6 +80,14 @@ package struct EvidenceQuery: Sendable {
         self.limit = limit
         self.after = after
     }
+}
+
+/// What became of the approval of the action that a record is about.
+package enum HoldFilter: Hashable, Sendable {
+    case with
+    case without
+    /// Held by this rule.
+    case rule(String)
 }
 
 /// Some records, and where to go on.

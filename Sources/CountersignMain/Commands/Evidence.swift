@@ -67,14 +67,14 @@ extension Command {
             }
             Console.out(
                 "\(tally.records) records, \(tally.signatures) signatures verified, "
-                    + "\(tally.remarks) to look at, \(tally.faults) faults")
+                    + "\(tally.remarks) to look at, \(tally.erased) erased, \(tally.faults) faults")
             guard tally.faults == 0 else { throw CommandFailure("the evidence is not intact") }
         }
     }
 }
 
 /// Reads evidence for the commands, page by page.
-private struct EvidenceReader {
+struct EvidenceReader {
     let store: PostgresEvidenceStore
     private let keyEncryption: KeyEncryptionKey
     private let filter: (action: ID<Action>?, customer: CustomerID?, kind: String?)
@@ -84,6 +84,8 @@ private struct EvidenceReader {
         var records = 0
         var signatures = 0
         var remarks = 0
+        /// Records whose bodies went with their customer.
+        var erased = 0
         var faults = 0
         var isDevelopment = false
     }
@@ -121,21 +123,40 @@ private struct EvidenceReader {
     }
 
     func forEach(_ body: (PostgresEvidenceStore.Found) throws -> Void) async throws {
-        var after: ID<Countersign.Evidence>?
+        try await forEach(
+            EvidenceQuery(
+                actionID: filter.action, customerID: filter.customer, credentialID: nil,
+                kind: filter.kind, from: nil, to: nil, limit: 500, after: nil), body)
+    }
+
+    private func forEach(
+        _ query: EvidenceQuery, _ body: (PostgresEvidenceStore.Found) throws -> Void
+    ) async throws {
+        var query = query
         while true {
-            let (found, hasMore) = try await store.stored(
-                EvidenceQuery(
-                    actionID: filter.action, customerID: filter.customer, credentialID: nil,
-                    kind: filter.kind, from: nil, to: nil, limit: 500, after: after))
+            let (found, hasMore) = try await store.stored(query)
             for record in found { try body(record) }
             guard hasMore, let last = found.last else { return }
-            after = last.record.id
+            query = query.after(last.record.id)
         }
+    }
+
+    /// Who was erased: read before anything else, since a record is older than what tells of its erasure.
+    private func erasures() async throws -> Erasures {
+        var told: [StoredEvidence] = []
+        try await forEach(
+            EvidenceQuery(
+                actionID: nil, customerID: nil, credentialID: nil,
+                kind: EvidenceKind.subjectErased.rawValue, from: nil, to: nil, limit: 500,
+                after: nil)
+        ) { told.append($0.record) }
+        return Erasures(reading: told, with: keyEncryption)
     }
 
     /// Checks each record by itself, and the chains when everything is read.
     func verify() async throws -> Tally {
-        let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
+        let verifier = EvidenceVerifier(
+            keyEncryption: keyEncryption, erasures: try await erasures())
         var audit = EvidenceAudit(verifier: verifier, migrated: Migration.policies)
         // A filter leaves enrolments and links of chains out, so only the whole is checked for them.
         let isWhole = filter.action == nil && filter.customer == nil && filter.kind == nil
@@ -148,6 +169,7 @@ private struct EvidenceReader {
             do throws(EvidenceFault) {
                 switch try isWhole ? audit.check(record) : verifier.verify(record) {
                 case .intact: break
+                case .erased: tally.erased += 1
                 case .signatureVerified: tally.signatures += 1
                 case .remarkable(let remark):
                     tally.remarks += 1

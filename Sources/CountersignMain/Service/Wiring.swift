@@ -87,7 +87,21 @@ extension Configuration {
             executions: PullDelivery(
                 queue: PostgresDeliveryQueue(database: database, sealer: sealer),
                 mayLease: deliveryMode == .pull),
-            log: PostgresLogReader(database: database))
+            log: PostgresLogReader(database: database),
+            privacy: PostgresPrivacyStore(
+                database: database, privacy: try makePrivacyDatabase(), sealer: sealer,
+                service: service, retentionDays: evidence.retentionDays))
+    }
+
+    /// A connection as the role that may erase and nothing else; `nil` when there is none.
+    private func makePrivacyDatabase() throws(ConfigurationError) -> Postgres.Database? {
+        guard let url = privacy.databaseURL else { return nil }
+        do throws(PostgresError) {
+            return Postgres.Database(
+                DatabaseOptions(connection: try ConnectionInfo(url.exposed), size: 1))
+        } catch {
+            throw ConfigurationError("privacy.database_url is no connection string of libpq")
+        }
     }
 
     /// The use cases of the bank's people.

@@ -71,7 +71,23 @@ internal import Glibc
         phase.requestCompleted()
     }
 
+    /// The next part of an answer is being made, which takes as long as it takes.
+    func partAwaited() { phase.requestCompleted() }
+
+    /// What a stream is silent for is ours to limit: evhttp would end it for what the client does not say.
+    func liftTimeouts() {
+        guard let stream = unsafe evhttp_connection_get_bufferevent(handle) else { return }
+        unsafe bufferevent_set_timeouts(stream, nil, nil)
+    }
+
     func replyStarted() { phase.replyStarted(at: .now, limits: limits) }
+
+    /// The whole answer to this request is under way: evhttp tells when it has left.
+    func replyStarted(_ request: UnsafeMutablePointer<evhttp_request>) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe evhttp_request_set_on_complete_cb(request, replySent, context)
+        replyStarted()
+    }
 
     func replyCompleted() {
         phase.replyCompleted()
@@ -86,6 +102,14 @@ internal import Glibc
         guard unsafe evbuffer_ptr_set(input, &start, offset, EVBUFFER_PTR_SET) == 0 else { return }
         hasReceivedNUL = unsafe evbuffer_search(input, "\0", 1, &start).pos >= 0
     }
+}
+
+/// The argument is the connection, which is in the table as long as it can send.
+private func replySent(
+    _: UnsafeMutablePointer<evhttp_request>?, _ argument: UnsafeMutableRawPointer?
+) {
+    guard let argument = unsafe argument else { return }
+    unsafe Unmanaged<Connection>.fromOpaque(argument).takeUnretainedValue().replyCompleted()
 }
 
 private func inputChanged(

@@ -11,6 +11,8 @@ internal import CLibevent
     private(set) var request: UnsafeMutablePointer<evhttp_request>?
     /// Values that go into the answer.
     let correlation: RequestCorrelation
+    /// Sends the answer when it comes in parts.
+    var stream: StreamedReply?
     private let finished: @Sendable () -> Void
     private var isAnswered = false
     private var isClosed = false
@@ -38,6 +40,13 @@ internal import CLibevent
         if !isOrphaned { unsafe request = nil }
         isClosed = true
         if isAnswered { finish() }
+        stream?.connectionClosed()
+    }
+
+    /// Whether it is asked for the head of an answer alone.
+    var isForHead: Bool {
+        guard let request = unsafe request else { return false }
+        return unsafe evhttp_request_get_command(request) == EVHTTP_REQ_HEAD
     }
 
     /// Gives the request up to evhttp, which frees it with the answer; `nil` when it is freed already.

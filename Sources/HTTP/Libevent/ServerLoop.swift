@@ -246,20 +246,31 @@ internal import CLibevent
 
     /// The connection may be gone by now; evhttp frees an orphan when it is answered.
     private func answer(_ exchange: Exchange, with response: Response) {
+        if let parts = response.parts, !exchange.isForHead,
+            let connection = connection(of: exchange)
+        {
+            let reply = StreamedReply(exchange, on: connection, loop: loop, parts: parts) {
+                [self] in
+                orphans[ObjectIdentifier(exchange)] = nil
+                endIfDrained()
+            }
+            return reply.begin(response)
+        }
         orphans[ObjectIdentifier(exchange)] = nil
         if let request = unsafe exchange.answered() {
             let handle = unsafe evhttp_request_get_connection(request)
             let connection = unsafe handle.flatMap { unsafe connections[$0] }
-            if let connection {
-                let context = unsafe Unmanaged.passUnretained(connection).toOpaque()
-                unsafe evhttp_request_set_on_complete_cb(request, replyCompleted, context)
-                connection.replyStarted()
-            }
+            unsafe connection?.replyStarted(request)
             unsafe ReplyWriting(request).send(
                 response, to: exchange.correlation,
                 closing: connection?.mustClose ?? true || drainEnd != nil)
         }
         endIfDrained()
+    }
+
+    private func connection(of exchange: Exchange) -> Connection? {
+        let handle = unsafe exchange.request.flatMap { unsafe evhttp_request_get_connection($0) }
+        return unsafe handle.flatMap { unsafe connections[$0] }
     }
 
     // MARK: On the loop's thread: the end
@@ -325,12 +336,4 @@ private func requestArrived(
 
 private func connectionClosed(_ handle: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) {
     if let handle = unsafe handle { unsafe server(argument)?.closed(handle) }
-}
-
-/// The argument is the connection, which is in the table as long as it can send.
-private func replyCompleted(
-    _: UnsafeMutablePointer<evhttp_request>?, _ argument: UnsafeMutableRawPointer?
-) {
-    guard let argument = unsafe argument else { return }
-    unsafe Unmanaged<Connection>.fromOpaque(argument).takeUnretainedValue().replyCompleted()
 }

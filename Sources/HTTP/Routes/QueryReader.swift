@@ -55,6 +55,41 @@ struct QueryReader {
         }
     }
 
+    /// The bank's own ID of an action; `nil` when it is not there.
+    func externalID(_ name: String) throws(Problem) -> ExternalID? {
+        try value(name, "an external ID") { text in
+            do { return try ExternalID(text) } catch { return nil }
+        }
+    }
+
+    /// A word of small letters, digits, dots, hyphens and underscores; `nil` when it is not there.
+    func word(_ name: String) throws(Problem) -> String? {
+        try value(name, "a word of 1 to 64 a-z, 0-9, . _ -") { text in
+            (1...64).contains(text.utf8.count)
+                && text.utf8.allSatisfy { unit in
+                    ("a"..."z").contains(Character(Unicode.Scalar(unit)))
+                        || ("0"..."9").contains(Character(Unicode.Scalar(unit)))
+                        || ".-_".utf8.contains(unit)
+                } ? text : nil
+        }
+    }
+
+    /// A positive number of at most nine digits; `nil` when it is not there.
+    func number(_ name: String) throws(Problem) -> Int? {
+        try value(name, "a number from 1 to 999999999") { text in
+            guard (1...9).contains(text.utf8.count),
+                text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
+                number > 0
+            else { return nil }
+            return number
+        }
+    }
+
+    /// A digest in hex; `nil` when it is not there.
+    func digest(_ name: String) throws(Problem) -> Digest? {
+        try value(name, "64 hex digits") { text in Hex.decode(text).flatMap(Digest.init) }
+    }
+
     /// The customer's segment, of the form of `risk.segment`; the default one when it is not there.
     func segment() throws(Problem) -> String {
         try value("segment", "a word of 1 to \(Risk.wordLengthMax) a-z, 0-9, _") { text in

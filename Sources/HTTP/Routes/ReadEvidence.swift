@@ -5,7 +5,11 @@ extension APIRoutes {
     var listEvidence: Route {
         gate.route(
             .get, "/v1/evidence", for: .auditor,
-            reading: { request throws(Problem) in try EvidenceQuery(request) },
+            reading: { request throws(Problem) in
+                let reader = try QueryReader(
+                    request, allowing: EvidenceQuery.filters + ["limit", "cursor"])
+                return try EvidenceQuery(reader, limit: try reader.limit())
+            },
             answer: { call async throws(StoreFailure) in
                 let page = try await evidence.records(call.input, reader: call.client)
                 return .json([
@@ -45,14 +49,14 @@ extension APIRoutes {
 
 extension EvidenceQuery {
     private static let kindLengthMax = 64
+    /// The parameters by which records are chosen.
+    static let filters = [
+        "action_id", "external_id", "customer_id", "subject_id", "credential_id", "kind", "outcome",
+        "policy_version", "policy_digest", "hold", "from", "to",
+    ]
 
-    fileprivate init(_ request: Request) throws(Problem) {
-        let reader = try QueryReader(
-            request,
-            allowing: [
-                "action_id", "customer_id", "credential_id", "kind", "from", "to", "limit",
-                "cursor",
-            ])
+    /// - Throws: 400 for a value that is not understood: to show what was not asked for would be worse.
+    init(_ reader: QueryReader, limit: Int) throws(Problem) {
         let kind = reader.text("kind")
         guard (1...Self.kindLengthMax).contains(kind?.utf8.count ?? 1) else {
             throw .malformedRequest("The parameter kind must be a word like action.approved.")
@@ -62,12 +66,25 @@ extension EvidenceQuery {
             customerID: try reader.customerID("customer_id"),
             credentialID: try reader.id("credential_id"), kind: kind,
             from: try reader.instant("from"), to: try reader.instant("to"),
-            limit: try reader.limit(), after: try reader.cursor())
+            limit: limit, after: try reader.cursor())
+        externalID = try reader.externalID("external_id")
+        subject = try reader.id("subject_id")
+        outcome = try reader.word("outcome")
+        policyVersion = try reader.number("policy_version")
+        policyDigest = try reader.digest("policy_digest")
+        hold = try reader.word("hold").map { word in
+            switch word {
+            case "with": .with
+            case "without": .without
+            default: .rule(word)
+            }
+        }
     }
 }
 
 extension EvidenceRecord {
-    fileprivate var members: [JSON.Member] {
+    /// As every list shows a record.
+    var members: [JSON.Member] {
         [
             .init("id", .string(id.text)),
             .init("kind", .string(kind)),

@@ -68,7 +68,7 @@ struct WitnessedLog: Sendable {
         try await record(count)
         let signer = signer
         let batch = try #require(try await log.advance { signer.sign($0) })
-        if publishing { try await log.publish(batch.size) }
+        if publishing { try await log.publish(batch) }
         await log.close()
         return batch.size
     }

@@ -166,6 +166,68 @@ struct FakeEvidence: EvidenceService {
         readers.record(reader)
         return id == Fixture.evidence.id ? Bytes("{\"v\":\"bundle\"}".utf8) : nil
     }
+
+    func export(
+        _ query: EvidenceQuery, format: String, reader: ID<Client>
+    ) async throws(StoreFailure) -> any EvidenceExport {
+        queries.record(query)
+        readers.record(reader)
+        return FakeExport(pages: exported, failsAtEnd: failsAtEnd)
+    }
+
+    /// What an export gives, page by page.
+    var exported = [[Fixture.evidence], [], [Fixture.evidence, Fixture.evidence]]
+    var failsAtEnd = false
+}
+
+/// An export of a few pages.
+actor FakeExport: EvidenceExport {
+    private var pages: ArraySlice<[EvidenceRecord]>
+    private let failsAtEnd: Bool
+
+    init(pages: [[EvidenceRecord]], failsAtEnd: Bool) {
+        self.pages = pages[...]
+        self.failsAtEnd = failsAtEnd
+    }
+
+    func next() async throws(StoreFailure) -> [EvidenceRecord]? {
+        if let page = pages.popFirst() { return page }
+        if failsAtEnd { throw .unavailable }
+        return nil
+    }
+}
+
+/// A customer who can be erased, or not as a test says.
+struct FakePrivacy: PrivacyService {
+    var refusal: ErasureRefusal?
+    var hold: LegalHoldOutcome? = .changed(Fixture.id(77))
+
+    let commands = Recorder<LegalHoldCommand>()
+    let erased = Recorder<CustomerID>()
+
+    func erase(
+        _ customer: CustomerID, by client: ID<Client>
+    ) async throws(StoreFailure) -> ErasureOutcome {
+        erased.record(customer)
+        if let refusal { return .refused(refusal) }
+        return .erased(
+            ErasedCustomer(
+                subject: Fixture.id(71), evidence: Fixture.id(72), at: Fixture.now, records: 7))
+    }
+
+    func setLegalHold(
+        _ command: LegalHoldCommand
+    ) async throws(StoreFailure) -> LegalHoldOutcome? {
+        commands.record(command)
+        return hold
+    }
+
+    func liftLegalHold(
+        _ command: LegalHoldCommand
+    ) async throws(StoreFailure) -> LegalHoldOutcome? {
+        commands.record(command)
+        return hold
+    }
 }
 
 /// Signed requests, judged as a test says.

@@ -54,6 +54,7 @@ struct FakeAPI: Sendable {
     var events = FakeEvents()
     var executions = FakeExecutions()
     var log = FakeLog()
+    var privacy = FakePrivacy()
     var people = FakePeople()
     var shadows = FakeShadows()
     var directory = FakeDirectory()
@@ -75,7 +76,7 @@ struct FakeAPI: Sendable {
             deviceRequests: deviceRequests,
             people: .init(keys: people, acts: people, policies: people, shadows: shadows),
             policyHistory: policyHistory, clients: directory, customers: customers,
-            events: events, executions: executions, log: log)
+            events: events, executions: executions, log: log, privacy: privacy)
         return API(services, in: surroundings, metrics: Metrics(), metricsAccess: metricsAccess)
             .router
     }
