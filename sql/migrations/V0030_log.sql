@@ -117,7 +117,7 @@ END $$;
 -- that writes. 'new' when it did not lead before, so that it has to look at what is held outside first.
 CREATE FUNCTION lead_log() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    IF leads_log() THEN
+    IF countersign.leads_log() THEN
         RETURN 'leader';
     END IF;
     RETURN CASE WHEN pg_try_advisory_lock(7003, 1) THEN 'new' ELSE 'follower' END;
