@@ -89,8 +89,8 @@ def check_signature(body, leaf, role, created):
     print(f"  {role}: signed with a {answer['kind']}: {canonical(message, True)}")
 def verify(text, policy, authority=None):
     bundle = json.loads(text)
-    form = list(bundle) == ["v", "checkpoint", "timestamps", "entries"] and bundle["v"] == "countersign/bundle/1"
-    need(form and canonical(bundle, False) == text, "form")
+    need(list(bundle) == ["v", "checkpoint", "timestamps", "entries"] and canonical(bundle, False) == text, "form")
+    need(bundle["v"] == "countersign/bundle/1", "version")
     *log, note = read_checkpoint(bundle["checkpoint"], *read_policy(policy))
     for token in map(b64, bundle["timestamps"]):
         need(not authority or openssl("ts -verify -data n -in t -CAfile c", n=note, t=token, c=authority), "time stamp")
@@ -106,8 +106,8 @@ def verify(text, policy, authority=None):
     for of, sequence, previous in (("action", "aseq", "aprev"), ("credential", "cseq", "cprev")):
         chain = sorted((int(its[sequence]), its[previous], own) for _, its, _, own in records.values() if of in its)
         for (a, _, own), (b, before, _) in zip(chain, chain[1:]): need(a + 1 < b or (a + 1, own) == (b, before), of)
-    if "policy" in records: need(sha(b64url(records["policy"][2]["document"])).hex() == leaf["policy"], "document")
-    if "policy" in records and body: need(body["policy"]["version"] == records["policy"][2]["version"], "policy")
+    if its := records.get("policy", [{}] * 3)[2]: need(sha(b64url(its["document"])).hex() == leaf["policy"], "document")
+    if its and body: need([body["policy"][m] for m in ("digest", "version")] == [leaf["policy"], its["version"]], "policy")
     if body and "enrolled" in records and (key := records["enrolled"][2]):
         same = all(key.get(member) == body.get(member) for member in ("public_key", "signature_format"))
         need(same and body["enrolment_evidence_id"] == records["enrolled"][1]["id"], "another key was enrolled")

@@ -25,8 +25,9 @@ chosen AS (
        AND substring(encode(e.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
            = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"'))
 SELECT c.id, c.kind, c.action_id, c.subject_id, c.credential_id, c.leaf, c.leaf_hash, c.body_commit,
-       c.recorded_at, b.salt, b.nonce, b.ciphertext, k.wrapped, l.position
+       c.recorded_at, b.subject_id AS body_subject_id, b.salt, b.nonce, b.ciphertext, k.wrapped, l.position,
+       b.evidence_id IS NULL AND k.subject_id IS NOT NULL AND k.wrapped IS NULL AS is_erased
   FROM chosen c
   LEFT JOIN countersign.log_leaf l ON l.evidence_id = c.id
   LEFT JOIN countersign.evidence_body b ON b.evidence_id = c.id
-  LEFT JOIN countersign.subject_key k ON k.subject_id = c.subject_id;
+  LEFT JOIN countersign.subject_key k ON k.subject_id = coalesce(b.subject_id, c.subject_id);
