@@ -54,7 +54,7 @@ import Testing
             try await until("the order is booked") { try bank.bookings().count == 1 }
             instance.process.signal(SIGTERM)
             #expect(try await instance.process.ending() == .exited(0))
-            try await bank.audit([payment])
+            try await bank.audit([payment], logIsKept: false)
         }
     }
 
