@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Foundation
 
 /// A file that holds a secret; its content never enters a message.
@@ -25,6 +26,17 @@ struct SecretFile {
                 "the file of the setting \(setting) must hold 32 bytes, raw or as 64 hex digits")
         }
         return Redacted(key)
+    }
+
+    /// A private key of Ed25519, in PEM.
+    func ed25519() throws(ConfigurationError) -> Ed25519PrivateKey {
+        let pem = try text()
+        do throws(KeyError) {
+            return try Ed25519PrivateKey(pem: pem)
+        } catch {
+            throw ConfigurationError(
+                "the file of the setting \(setting) is no Ed25519 private key in PEM")
+        }
     }
 
     /// The content as it is.

@@ -97,6 +97,9 @@ enum LogEvent: String, CaseIterable, Sendable {
 struct LogField: Sendable {
     let member: JSON.Member
 
+    /// Where an operator reads what to do when the log is another than it was.
+    static let logRunbook = code("runbook", "docs/operations.md#the-log-is-another-than-it-was")
+
     /// An identifier of ours.
     static func id<Entity>(_ name: StaticString, _ id: ID<Entity>) -> LogField {
         LogField(member: .init(name.description, .string(id.text)))

@@ -70,9 +70,18 @@ package enum TransportFailure: Error, Equatable, Sendable {
     case other(code: Int)
 }
 
-extension UnsettledCause {
+/// The words for why an exchange settled nothing, which labels of metrics share.
+package protocol ExchangeCause {
+    static var timeout: Self { get }
+    static var connectionFailed: Self { get }
+    static var tls: Self { get }
+    static var answerTooLarge: Self { get }
+    static var broken: Self { get }
+}
+
+extension ExchangeCause {
     /// The label of a transport failure.
-    init(_ failure: TransportFailure) {
+    package init(_ failure: TransportFailure) {
         self =
             switch failure {
             case .timeout: .timeout
@@ -83,3 +92,5 @@ extension UnsettledCause {
             }
     }
 }
+
+extension UnsettledCause: ExchangeCause {}

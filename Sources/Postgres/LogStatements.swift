@@ -24,7 +24,6 @@ extension Statement {
         "checkpoint_of_size", .read, PackageResources.checkpoint_of_size_sql)
     static let logTiles = Statement("log_tiles", .read, PackageResources.log_tiles_sql)
     static let logEntries = Statement("log_entries", .read, PackageResources.log_entries_sql)
-    static let logLag = Statement("log_lag", .read, PackageResources.log_lag_sql)
     static let logPositions = Statement("log_positions", .read, PackageResources.log_positions_sql)
     static let logCheckpoints = Statement(
         "log_checkpoints", .read, PackageResources.log_checkpoints_sql)

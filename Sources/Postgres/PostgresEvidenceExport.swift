@@ -24,13 +24,14 @@ actor PostgresEvidenceExport: EvidenceExport {
     }
 
     func next() async throws(StoreFailure) -> [EvidenceRecord]? {
-        guard let query = rest else {
+        guard var query = rest else {
             if !hasEnded { try await recordEnd(count) }
             hasEnded = true
             return nil
         }
         let (found, hasMore) = try await store.stored(query)
-        rest = hasMore ? query.after(found.last?.record.id) : nil
+        query.after = found.last?.record.id
+        rest = hasMore ? query : nil
         count += found.count
         return found.map(store.opened)
     }

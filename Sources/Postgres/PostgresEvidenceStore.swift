@@ -53,7 +53,8 @@ package struct PostgresEvidenceStore: EvidenceService {
     ) async throws(StoreFailure) -> any EvidenceExport {
         // An export without a last record would go on with what it records itself.
         let now = try await service.now()
-        let bounded = query.before(min(query.to ?? now, now))
+        var bounded = query
+        bounded.to = min(query.to ?? now, now)
         let filter = try await filter(bounded)
         try await service.record([
             ServiceEvidence.exported(to: reader, filter: filter, format: format, count: nil)
@@ -186,27 +187,6 @@ extension EvidenceQuery {
             .init("policy_digest", .optional(policyDigest?.hex)),
             .init("hold", .optional(hold?.word)),
         ]
-    }
-
-    /// The same, of what was recorded before a time.
-    fileprivate func before(_ end: Instant) -> EvidenceQuery { paged(to: end, after: after) }
-
-    /// The same, after a record.
-    package func after(_ last: ID<Countersign.Evidence>?) -> EvidenceQuery {
-        paged(to: to, after: last)
-    }
-
-    private func paged(to: Instant?, after: ID<Countersign.Evidence>?) -> EvidenceQuery {
-        var query = EvidenceQuery(
-            actionID: actionID, customerID: customerID, credentialID: credentialID, kind: kind,
-            from: from, to: to, limit: limit, after: after)
-        query.externalID = externalID
-        query.subject = subject
-        query.outcome = outcome
-        query.policyVersion = policyVersion
-        query.policyDigest = policyDigest
-        query.hold = hold
-        return query
     }
 }
 

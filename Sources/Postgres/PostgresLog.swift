@@ -161,16 +161,6 @@ package struct PostgresLog: Sendable {
         }
     }
 
-    /// How long the oldest record has waited for its position, in milliseconds.
-    ///
-    /// - Throws: ``StoreFailure``.
-    package func lag() async throws(StoreFailure) -> Int64 {
-        try await database.query(.logLag) { rows throws(PostgresError) in
-            guard let row = try rows.single() else { throw .malformedColumn("lag_ms") }
-            return try row["lag_ms"]
-        }
-    }
-
     /// Closes the connection, and gives up the lead with it.
     package func close() async { await database.close() }
 }
@@ -182,7 +172,7 @@ enum LogEdge {
         var levels: [[Digest]] = []
         if !text.isEmpty {
             for level in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let bytes = Hex.decode(String(level)), let hashes = digests(bytes) else {
+                guard let bytes = Hex.decode(String(level)), let hashes = Tile.hashes(bytes) else {
                     throw .malformedColumn("edge")
                 }
                 levels.append(hashes)
@@ -197,13 +187,5 @@ enum LogEdge {
 
     static func text(_ edge: TreeEdge) -> [String] {
         edge.levels.map { level in Hex.encode(level.flatMap(\.bytes)) }
-    }
-
-    /// Hashes that stand one after another; `nil` when the last is cut off.
-    static func digests(_ bytes: Bytes) -> [Digest]? {
-        guard bytes.count % 32 == 0 else { return nil }
-        return stride(from: 0, to: bytes.count, by: 32).compactMap {
-            Digest(Bytes(bytes[$0..<$0 + 32]))
-        }
     }
 }

@@ -139,18 +139,11 @@ package struct PostgresLogAudit: Sendable {
         guard position > 0, let checkpoint = try await checkpoint(before: position),
             checkpoint.size > 0
         else { return empty }
-        var levels: [(place: Tile.Place, count: Int)] = []
-        var rest = checkpoint.size
-        while rest > 0 {
-            let width = Int64(Tile.width)
-            levels.append(
-                (Tile.Place(level: levels.count, index: rest / width), Int(rest % width)))
-            rest /= width
-        }
+        let levels = TreeEdge.places(in: checkpoint.size)
         let stored = try await reader.tiles(Set(levels.map(\.place)))
         let edge = TreeEdge(
             size: checkpoint.size,
-            levels: levels.map { Array((stored[$0.place] ?? []).prefix($0.count)) })
+            levels: levels.map { Array((stored[$0.place] ?? []).prefix($0.width)) })
         guard let edge, edge.root == checkpoint.root else {
             throw LogFault(.root, at: checkpoint.size - 1)
         }

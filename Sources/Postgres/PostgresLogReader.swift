@@ -65,7 +65,7 @@ package struct PostgresLogReader: LogReader {
         ) { rows throws(PostgresError) in
             var found: [Tile.Place: [Digest]] = [:]
             for row in rows {
-                guard let hashes = LogEdge.digests(try row["hashes"]) else {
+                guard let hashes = Tile.hashes(try row["hashes"]) else {
                     throw .malformedColumn("hashes")
                 }
                 found[Tile.Place(level: try row["level"], index: try row["index"])] = hashes

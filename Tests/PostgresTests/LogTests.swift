@@ -75,9 +75,7 @@ import Testing
             let log = await world.instance()
             _ = try await log.lead()
             try await world.sequence(log)
-            let late = try await world.statement([
-                ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: 1)
-            ])
+            let late = try await world.statement()
             let blocker = try await Blocker(world.test)
             let other = await world.test.open(as: nil, size: 1)
             async let held: Void = {

@@ -11,8 +11,7 @@ struct LogWorld: Sendable {
 
     let test: TestDatabase
     let key: Ed25519PrivateKey
-    let sealer: EvidenceSealer
-    private let wrapped: Bytes
+    private let readings: TestReadings
 
     static func with<Result>(_ body: (LogWorld) async throws -> Result) async throws -> Result {
         try await withDatabase { test in try await body(try LogWorld(test)) }
@@ -21,12 +20,10 @@ struct LogWorld: Sendable {
     private init(_ test: TestDatabase) throws {
         self.test = test
         key = try .generate()
-        let keyEncryption = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
-        sealer = EvidenceSealer(
-            log: Self.origin, keyEncryption: keyEncryption, entropy: .openSSL)
-        wrapped = keyEncryption.wrapFreshKey(
-            for: EvidenceSealer.serviceSubject, entropy: .openSSL)
+        readings = try TestReadings(of: Self.origin)
     }
+
+    var sealer: EvidenceSealer { readings.sealer }
 
     var verifierKey: VerifierKey {
         VerifierKey(name: Self.origin, kind: .ed25519, publicKey: key.publicKey)
@@ -53,26 +50,12 @@ struct LogWorld: Sendable {
 
     /// Records so many looks at evidence, a transaction each or all in one.
     func record(_ count: Int, together: Bool = false) async throws {
-        let drafts = (0..<count).map {
-            ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: $0)
-        }
-        for drafts in together ? [drafts] : drafts.map({ [$0] }) {
-            try await test.sql("SELECT 1 FROM (\(try await statement(drafts))) AS x")
-        }
+        if together { return try await readings.record(count, in: test) }
+        for _ in 0..<count { try await readings.record(1, in: test) }
     }
 
-    /// A statement that records drafts.
-    func statement(_ drafts: [EvidenceDraft]) async throws -> String {
-        let rows = try await test.sql("SELECT clock_timestamp() AS now")
-        let row = try #require(rows.first)
-        let now: Instant = try row["now"]
-        let sealed = try #require(
-            sealer.seal(
-                drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: now,
-                heads: ChainHeads()))
-        let json = String(decoding: JSON.array(sealed.map(\.json)).encoded, as: UTF8.self)
-        return "SELECT countersign.write_evidence('\(json)'::jsonb)"
-    }
+    /// A statement that records one.
+    func statement() async throws -> String { try await readings.statement(1, in: test) }
 
     /// Gives positions to all there is, publishes, and returns the size.
     @discardableResult

@@ -49,7 +49,7 @@ package struct EvidenceQuery: Sendable {
     /// Not before this time.
     package let from: Instant?
     /// Before this time.
-    package let to: Instant?
+    package var to: Instant?
     /// Of an action that the bank calls so.
     package var externalID: ExternalID?
     /// A random subject, also of a customer who was erased.
@@ -65,7 +65,7 @@ package struct EvidenceQuery: Sendable {
     /// At most this many; the API asks for 1 to 100.
     package let limit: Int
     /// Only records that come after this one: the ``EvidencePage/next`` of the page before.
-    package let after: ID<Evidence>?
+    package var after: ID<Evidence>?
 
     package init(
         actionID: ID<Action>?, customerID: CustomerID?, credentialID: ID<Credential>?,

@@ -9,9 +9,7 @@ struct BenchDatabase: Sendable {
     ///
     /// - Throws: ``CommandFailure``.
     func run(_ script: String) async throws {
-        try await connected { connection throws(PostgresError) in
-            try connection.run(script: script)
-        }
+        try await base.asSuperuser(script)
     }
 
     /// The columns of the first row, as text.
@@ -19,7 +17,7 @@ struct BenchDatabase: Sendable {
     /// - Throws: ``CommandFailure``, also when there is no row.
     func row(_ sql: String, _ columns: [String]) async throws -> [String] {
         let statement = Statement("bench", .read, Bytes(sql.utf8))
-        let values = try await connected { connection throws(PostgresError) in
+        let values = try await base.asSuperuser { connection throws(PostgresError) in
             try connection.execute(statement).first.map { row throws(PostgresError) in
                 try columns.map { name throws(PostgresError) -> String in try row[name] }
             }
@@ -33,7 +31,7 @@ struct BenchDatabase: Sendable {
     /// - Throws: ``CommandFailure``.
     func column(_ sql: String, _ name: String) async throws -> [String] {
         let statement = Statement("bench", .read, Bytes(sql.utf8))
-        return try await connected { connection throws(PostgresError) in
+        return try await base.asSuperuser { connection throws(PostgresError) in
             try connection.execute(statement).map { row throws(PostgresError) in try row[name] }
         }
     }
@@ -83,22 +81,5 @@ struct BenchDatabase: Sendable {
     func settle() async throws {
         try await run("VACUUM (ANALYZE)")
         try await run("CHECKPOINT")
-    }
-
-    private func connected<Result: Sendable>(
-        _ body: @escaping @Sendable (borrowing Connection) throws(PostgresError) -> Result
-    ) async throws -> Result {
-        var options = DatabaseOptions(
-            connection: try ConnectionInfo(base.url(as: "postgres")), size: 1)
-        options.statementDeadline = .seconds(120)
-        let database = Database(options)
-        do throws(StoreFailure) {
-            let result = try await database.run(body)
-            await database.close()
-            return result
-        } catch {
-            await database.close()
-            throw CommandFailure("the benchmark's database refused: \(error)")
-        }
     }
 }

@@ -38,7 +38,7 @@ struct LogBench: Sendable {
             turns[1].append(try await measure("sequencer running"))
             lags.add(LagBuckets(metrics: try await bank.metrics()), since: before)
         }
-        let ratio = Self.median(turns[1]) / Self.median(turns[0])
+        let ratio = median(turns[1]) / median(turns[0])
         Console.out(
             """
 
@@ -61,11 +61,6 @@ struct LogBench: Sendable {
                 usage: mark.used(bank.participants)
             ).line)
         return result.perSecond
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
     /// Waits until everything has its position.

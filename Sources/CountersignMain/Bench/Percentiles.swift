@@ -32,3 +32,9 @@ extension Duration {
     /// As a fraction of seconds, for rates.
     var inSeconds: Double { Double(microseconds) / 1_000_000 }
 }
+
+/// The value in the middle of some, or between the two in the middle; there is at least one.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+}

@@ -42,7 +42,7 @@ struct PolicyBench: Sendable {
             turns[turn % 2].append(try await measure(every ? "every rule" : "first rules"))
         }
         func ratio(_ value: (Turn) -> Double) -> String {
-            fixed(Self.median(turns[1].map(value)) / Self.median(turns[0].map(value)), 2)
+            fixed(median(turns[1].map(value)) / median(turns[0].map(value)), 2)
         }
         Console.out(
             """
@@ -66,11 +66,6 @@ struct PolicyBench: Sendable {
         return Turn(
             approve: Double(Percentiles(result.approve).p50),
             cpu: (usage.service + usage.postgres) / Double(max(1, result.flows)))
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
     /// The next version: the newest one's own limits with these members over version 1.

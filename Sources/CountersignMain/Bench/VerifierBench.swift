@@ -24,7 +24,7 @@ struct VerifierBench {
                 times[index].append(try cost(work))
             }
         }
-        let medians = times.map(Self.median)
+        let medians = times.map(median)
         Console.out("CPU per verification, median of \(Self.rounds) rounds of \(Self.perRound):")
         for (work, time) in zip(works, medians) {
             Console.out(
@@ -105,6 +105,4 @@ struct VerifierBench {
             return false
         }
     }
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }

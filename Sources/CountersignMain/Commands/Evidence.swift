@@ -137,7 +137,7 @@ struct EvidenceReader {
             let (found, hasMore) = try await store.stored(query)
             for record in found { try body(record) }
             guard hasMore, let last = found.last else { return }
-            query = query.after(last.record.id)
+            query.after = last.record.id
         }
     }
 

@@ -31,21 +31,33 @@ struct DemoDatabase: Sendable {
         await superuser.close()
     }
 
-    /// Runs statements as whoever owns the server, who can do anything.
+    /// Runs statements as whoever owns the server, who can do anything, as one transaction.
     ///
     /// - Throws: ``CommandFailure``.
     func asSuperuser(_ script: String) async throws {
-        let superuser = Database(
-            DatabaseOptions(connection: try ConnectionInfo(url(as: "postgres")), size: 1))
-        do throws(StoreFailure) {
-            try await superuser.run { connection throws(PostgresError) in
-                try connection.run(script: script)
-            }
-        } catch {
-            await superuser.close()
-            throw CommandFailure("the demo's database refused: \(error)")
+        try await asSuperuser { connection throws(PostgresError) in
+            try connection.run(script: script)
         }
-        await superuser.close()
+    }
+
+    /// Does something on a connection of whoever owns the server.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func asSuperuser<Result: Sendable>(
+        _ body: @escaping @Sendable (borrowing Connection) throws(PostgresError) -> Result
+    ) async throws -> Result {
+        var options = DatabaseOptions(
+            connection: try ConnectionInfo(url(as: "postgres")), size: 1)
+        options.statementDeadline = .seconds(120)
+        let database = Database(options)
+        do throws(StoreFailure) {
+            let result = try await database.run(body)
+            await database.close()
+            return result
+        } catch {
+            await database.close()
+            throw CommandFailure("the database refused: \(error)")
+        }
     }
 
     /// The connection string of a role; it holds no secret, since the socket's folder is the lock.

@@ -45,6 +45,12 @@ struct ChildProcess: Sendable {
         return status == 0 ? ChildProcess(id: id) : nil
     }
 
+    /// The exit status in what `waitpid` tells; 128 and the signal's number when a signal ended it.
+    static func exitStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+    }
+
     /// Waits for the end of the program, to be called once.
     ///
     /// - Returns: Its exit status; 128 and the signal's number when a signal ended it.
@@ -52,10 +58,7 @@ struct ChildProcess: Sendable {
         while true {
             var status: Int32 = 0
             let collected = unsafe waitpid(id, &status, WNOHANG)
-            if collected == id {
-                let signal = status & 0x7F
-                return signal == 0 ? status >> 8 & 0xFF : 128 + signal
-            }
+            if collected == id { return Self.exitStatus(status) }
             if collected == -1, errno != EINTR { return 127 }
             // Asked for now and then, since waiting in the kernel would hold a thread.
             await pauseRegardless(milliseconds: 10)

@@ -73,10 +73,7 @@ extension ChildProcess {
         while true {
             var status: Int32 = 0
             let collected = unsafe waitpid(id, &status, end == nil ? 0 : WNOHANG)
-            if collected == id {
-                let signal = status & 0x7F
-                return signal == 0 ? status >> 8 & 0xFF : 128 + signal
-            }
+            if collected == id { return Self.exitStatus(status) }
             if collected == -1, errno != EINTR { return 127 }
             if let end, ContinuousClock.now >= end { return nil }
             _ = usleep(1000)

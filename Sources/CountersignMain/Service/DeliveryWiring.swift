@@ -73,14 +73,7 @@ extension Configuration {
             throw ConfigurationError(
                 "\(setting) needs core.signing_key and core.signing_key_id")
         }
-        let pem = try SecretFile(path: keyFile.text, setting: "core.signing_key").text()
-        let key: Ed25519PrivateKey
-        do throws(KeyError) {
-            key = try Ed25519PrivateKey(pem: pem)
-        } catch {
-            throw ConfigurationError(
-                "the file of the setting core.signing_key is no Ed25519 private key in PEM")
-        }
+        let key = try SecretFile(path: keyFile.text, setting: "core.signing_key").ed25519()
         guard let signer = MessageSigner(key: key, keyID: keyID, entropy: .openSSL) else {
             throw ConfigurationError("core.signing_key_id cannot be used")
         }

@@ -6,8 +6,8 @@ import Synchronization
 /// What an operator sees of the log.
 final class LogMetrics: Sendable {
     private let size = Atomic<Int>(0)
-    private let failures = Atomic<Int>(0)
-    private let refusals = Atomic<Int>(0)
+    private let failures: Counters
+    private let refusals: Counters
     private let lag: Histograms
     private let lastMirrored = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -18,6 +18,11 @@ final class LogMetrics: Sendable {
             help:
                 "From the time of the oldest record of a batch until its checkpoint was published.",
             buckets: [100, 250, 500, 750, 1000, 1500, 2500, 5000, 10_000].map { .milliseconds($0) })
+        failures = metrics.counters(
+            "countersign_log_failures_total", help: "Rounds of the sequencer that failed.")
+        refusals = metrics.counters(
+            "countersign_log_refusals_total",
+            help: "Rounds in which this log was not what is held of it outside: page somebody.")
         metrics.gauge(
             "countersign_log_size", help: "Positions given by this instance's last batch."
         ) { [weak self] in self?.size.load(ordering: .relaxed) ?? 0 }
@@ -27,18 +32,11 @@ final class LogMetrics: Sendable {
         ) { [weak self] in
             self?.lastMirrored.withLock { $0 }.map { Int((.now - $0).inSeconds) } ?? -1
         }
-        metrics.counter(
-            "countersign_log_failures_total", help: "Rounds of the sequencer that failed."
-        ) { [weak self] in self?.failures.load(ordering: .relaxed) ?? 0 }
-        metrics.counter(
-            "countersign_log_refusals_total",
-            help: "Rounds in which this log was not what is held of it outside: page somebody."
-        ) { [weak self] in self?.refusals.load(ordering: .relaxed) ?? 0 }
     }
 
-    func failed() { failures.add(1, ordering: .relaxed) }
+    func failed() { failures.increment() }
 
-    func refused() { refusals.add(1, ordering: .relaxed) }
+    func refused() { refusals.increment() }
 
     func mirrored(at now: ContinuousClock.Instant) { lastMirrored.withLock { $0 = now } }
 
@@ -46,5 +44,17 @@ final class LogMetrics: Sendable {
         size.store(Int(batch.size), ordering: .relaxed)
         guard let oldest = batch.oldest else { return }
         lag.record(.milliseconds(max(0, now.milliseconds - oldest.milliseconds)))
+    }
+}
+
+extension Metrics {
+    /// The age in seconds of something of each of several, by a time that they stated; -1 before the first.
+    func ages(
+        _ name: String, help: String, label: Label,
+        _ read: @escaping @Sendable (String) -> Instant?
+    ) {
+        gauges(name, help: help, label: label) { one in
+            read(one).map { Int((systemTime().milliseconds - $0.milliseconds) / 1000) } ?? -1
+        }
     }
 }

@@ -40,14 +40,10 @@ struct LogSequencer: Sendable {
                 case .leader:
                     if witnesses?.standing.isContradicted == true { isChecked = false }
                     if !isChecked {
-                        switch await isWhatOthersHold() {
-                        case true?: break
-                        case false?:
-                            await pause(refusedPause)
-                            continue
-                        case nil:
+                        let found = await compare()
+                        guard found == .same else {
                             // Another instance may be able to read what this one cannot.
-                            await giveUpLead()
+                            if found == .unread { await giveUpLead() }
                             await pause(refusedPause)
                             continue
                         }
@@ -101,26 +97,25 @@ struct LogSequencer: Sendable {
         metrics.sequenced(batch, at: systemTime())
     }
 
-    private static let runbook = LogField.code(
-        "runbook", "docs/operations.md#the-log-is-another-than-it-was")
+    /// What came of comparing the log with what is held of it outside.
+    private enum Comparison { case same, other, unread }
 
-    /// Whether every checkpoint that is held outside is one of this log's; `nil` when that cannot be read.
-    private func isWhatOthersHold() async -> Bool? {
+    private func compare() async -> Comparison {
         for anchor in anchors {
             do {
                 guard let note = try await anchor.newest() else { continue }
                 guard try await isOurs(note) else {
                     metrics.refused()
-                    Log.event(.logMismatch, .code("anchor", anchor.name), Self.runbook)
-                    return false
+                    Log.event(.logMismatch, .code("anchor", anchor.name), .logRunbook)
+                    return .other
                 }
             } catch {
                 metrics.failed()
                 Log.event(.logAnchorUnread, .code("anchor", anchor.name))
-                return nil
+                return .unread
             }
         }
-        return await isWhatWitnessesSaw()
+        return await isWhatWitnessesSaw() ? .same : .other
     }
 
     /// Whether no witness has seen another log. Who does not answer stops nothing, unless it has
@@ -130,7 +125,7 @@ struct LogSequencer: Sendable {
         do throws(StoreFailure) {
             guard try await witnesses.agree() else {
                 metrics.refused()
-                Log.event(.logMismatch, .code("anchor", "witness"), Self.runbook)
+                Log.event(.logMismatch, .code("anchor", "witness"), .logRunbook)
                 return false
             }
             return true

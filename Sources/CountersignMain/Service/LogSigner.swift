@@ -72,12 +72,6 @@ extension Configuration {
     private static func logKey(
         _ file: FilePath, _ setting: String, _ origin: String
     ) throws(ConfigurationError) -> LogSigner.Key {
-        let pem = try SecretFile(path: file.text, setting: setting).text()
-        do throws(KeyError) {
-            return LogSigner.file(try Ed25519PrivateKey(pem: pem), name: origin)
-        } catch {
-            throw ConfigurationError(
-                "the file of the setting \(setting) is no Ed25519 private key in PEM")
-        }
+        LogSigner.file(try SecretFile(path: file.text, setting: setting).ed25519(), name: origin)
     }
 }

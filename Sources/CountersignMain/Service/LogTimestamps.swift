@@ -151,15 +151,11 @@ extension LogTimestamps {
         _ authorities: [TimestampAuthority], _ standing: TimestampStanding, with metrics: Metrics
     ) -> Counters {
         let names = Metrics.Label("authority", authorities.map(\.name))
-        metrics.gauges(
+        metrics.ages(
             "countersign_log_timestamp_age_seconds",
             help: "Since the time in an authority's newest timestamp; -1 before the first.",
             label: names
-        ) { name in
-            standing.stampedAt(name).map {
-                Int((systemTime().milliseconds - $0.milliseconds) / 1000)
-            } ?? -1
-        }
+        ) { standing.stampedAt($0) }
         return metrics.counters(
             "countersign_log_timestamp_answers_total",
             help: "Timestamps asked for, by outcome.",

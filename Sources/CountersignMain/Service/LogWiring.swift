@@ -43,12 +43,7 @@ extension Configuration {
             throw ConfigurationError(
                 "evidence.origin names the log's key: it has no spaces and no plus sign")
         }
-        var options: DatabaseOptions
-        do throws(PostgresError) {
-            options = DatabaseOptions(connection: try ConnectionInfo(url.exposed), size: 1)
-        } catch {
-            throw ConfigurationError("database.url is no connection string of libpq")
-        }
+        var options = try Self.databaseOptions(url, "database.url", size: 1)
         options.statementDeadline = Self.batchDeadline
         options.applicationName = "countersign-log"
         let numbers = LogMetrics(metrics)

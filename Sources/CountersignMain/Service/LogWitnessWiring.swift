@@ -57,7 +57,7 @@ extension Configuration {
     }
 
     private func witnessPolicy(_ file: FilePath) throws(ConfigurationError) -> TrustPolicy {
-        let bytes = Bytes(try contents(of: file, "log.witness_policy"))
+        let bytes = try SecretFile(path: file.text, setting: "log.witness_policy").bytes()
         do throws(TrustPolicyFault) {
             return try TrustPolicy(text: bytes)
         } catch {
@@ -82,7 +82,9 @@ extension Configuration {
         database: Postgres.Database, witnesses: WitnessStanding?, lead: LogLead, metrics: Metrics
     ) throws -> LogTimestamps? {
         guard let file = log.timestampCA, !log.timestampURLs.isEmpty else { return nil }
-        let pem = String(decoding: try contents(of: file, "log.timestamp_ca"), as: UTF8.self)
+        let pem = String(
+            decoding: try SecretFile(path: file.text, setting: "log.timestamp_ca").bytes(),
+            as: UTF8.self)
         let anchors: [Certificate]
         do throws(CertificateError) {
             anchors = try Certificate.all(pem: pem)
@@ -120,12 +122,5 @@ extension Configuration {
                 bodyBytesMax: bodyBytesMax, authoritiesFile: nil, clientCertificate: nil,
                 plainHTTP: .toLoopbackOnly, slots: min(slots, Self.slotsMax)))
         return { request throws(TransportFailure) in try await client.send(request) }
-    }
-
-    private func contents(of file: FilePath, _ setting: String) throws(ConfigurationError) -> Data {
-        guard let data = FileManager.default.contents(atPath: file.text) else {
-            throw ConfigurationError("the file of the setting \(setting) cannot be read")
-        }
-        return data
     }
 }

@@ -95,9 +95,7 @@ struct LogWitnesses: Sendable {
         case .failed: Log.event(.logWitnessFailed, name, cause)
         case .silent: Log.event(.logWitnessSilent, name, cause)
         case .contradicted:
-            Log.event(
-                .logWitnessContradicts, name, cause,
-                .code("runbook", "docs/operations.md#the-log-is-another-than-it-was"))
+            Log.event(.logWitnessContradicts, name, cause, .logRunbook)
         }
     }
 }
@@ -110,15 +108,11 @@ extension LogWitnesses {
         _ witnesses: [LogWitness], _ standing: WitnessStanding, with metrics: Metrics
     ) -> Counters {
         let names = Metrics.Label("witness", witnesses.map(\.name))
-        metrics.gauges(
+        metrics.ages(
             "countersign_log_cosignature_age_seconds",
             help: "Since the time in a witness's newest cosignature; -1 before the first.",
             label: names
-        ) { name in
-            standing.cosignedAt(name).map {
-                Int((systemTime().milliseconds - $0.milliseconds) / 1000)
-            } ?? -1
-        }
+        ) { standing.cosignedAt($0) }
         metrics.gauge(
             "countersign_log_quorum",
             help:

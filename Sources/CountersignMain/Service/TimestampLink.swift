@@ -25,10 +25,10 @@ struct TimestampLink: Sendable {
     }
 
     /// Why there is no timestamp; the raw value is a word for logs and metrics.
-    enum Cause: String, Sendable, CaseIterable {
+    enum Cause: String, Sendable, CaseIterable, ExchangeCause {
         case timeout, tls
-        case connection = "connection_failed"
-        case tooLarge = "answer_too_large"
+        case connectionFailed = "connection_failed"
+        case answerTooLarge = "answer_too_large"
         case broken
         /// A status but 200, or another media type.
         case status
@@ -104,17 +104,6 @@ extension TimestampLink.Outcome {
 }
 
 extension TimestampLink.Cause {
-    fileprivate init(_ failure: TransportFailure) {
-        self =
-            switch failure {
-            case .timeout: .timeout
-            case .tls: .tls
-            case .connectionFailed, .notAllowed: .connection
-            case .answerTooLarge: .tooLarge
-            case .other: .broken
-            }
-    }
-
     fileprivate init(_ fault: TimestampFault) {
         self =
             switch fault {

@@ -13,14 +13,8 @@ extension Configuration {
     /// - Throws: ``ConfigurationError``.
     func makeDatabase(metrics: Metrics? = nil) throws(ConfigurationError) -> Postgres.Database {
         guard let url = database.url else { throw ConfigurationError("database.url is missing") }
-        let info: ConnectionInfo
-        do throws(PostgresError) {
-            info = try ConnectionInfo(url.exposed)
-        } catch {
-            throw ConfigurationError("database.url is no connection string of libpq")
-        }
         let pool = Postgres.Database(
-            DatabaseOptions(connection: info, size: max(1, database.poolSize)))
+            try Self.databaseOptions(url, "database.url", size: max(1, database.poolSize)))
         guard let metrics else { return pool }
         let gauges: [(String, String, @Sendable (Postgres.Database.Statistics) -> Int)] = [
             ("countersign_pool_size", "Connections that there may be.", { $0.size }),
@@ -96,11 +90,20 @@ extension Configuration {
     /// A connection as the role that may erase and nothing else; `nil` when there is none.
     private func makePrivacyDatabase() throws(ConfigurationError) -> Postgres.Database? {
         guard let url = privacy.databaseURL else { return nil }
+        return Postgres.Database(
+            try Self.databaseOptions(url, "privacy.database_url", size: 1))
+    }
+
+    /// How to connect to where a setting says.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting.
+    static func databaseOptions(
+        _ url: Redacted<String>, _ setting: String, size: Int
+    ) throws(ConfigurationError) -> DatabaseOptions {
         do throws(PostgresError) {
-            return Postgres.Database(
-                DatabaseOptions(connection: try ConnectionInfo(url.exposed), size: 1))
+            return DatabaseOptions(connection: try ConnectionInfo(url.exposed), size: size)
         } catch {
-            throw ConfigurationError("privacy.database_url is no connection string of libpq")
+            throw ConfigurationError("\(setting) is no connection string of libpq")
         }
     }
 

@@ -56,10 +56,10 @@ struct WitnessLink: Sendable {
     }
 
     /// Why nothing is known; the raw value is a word for logs and metrics.
-    enum Cause: String, Sendable, CaseIterable {
+    enum Cause: String, Sendable, CaseIterable, ExchangeCause {
         case timeout, tls
-        case connection = "connection_failed"
-        case tooLarge = "answer_too_large"
+        case connectionFailed = "connection_failed"
+        case answerTooLarge = "answer_too_large"
         case broken
         case unknownLog = "unknown_log"
         case unknownKey = "unknown_key"
@@ -206,16 +206,4 @@ extension WitnessLink.Cause {
             case .invalid: .invalid
             }
     }
-
-    fileprivate init(_ failure: TransportFailure) {
-        self =
-            switch failure {
-            case .timeout: .timeout
-            case .tls: .tls
-            case .connectionFailed, .notAllowed: .connection
-            case .answerTooLarge: .tooLarge
-            case .other: .broken
-            }
-    }
-
 }

@@ -34,9 +34,15 @@ package struct Tile: Hashable, Sendable {
 
     /// Reads 32 bytes for each of 1 to 256 hashes; `nil` for any other length.
     package init?(place: Place, bytes: Bytes) {
-        guard bytes.count % 32 == 0, 1...Self.width ~= bytes.count / 32 else { return nil }
+        guard let hashes = Self.hashes(bytes), 1...Self.width ~= hashes.count else { return nil }
         self.place = place
-        hashes = stride(from: 0, to: bytes.count, by: 32)
+        self.hashes = hashes
+    }
+
+    /// Reads hashes that stand one after another, 32 bytes each; `nil` when the last is cut off.
+    package static func hashes(_ bytes: Bytes) -> [Digest]? {
+        guard bytes.count % 32 == 0 else { return nil }
+        return stride(from: 0, to: bytes.count, by: 32)
             .compactMap { Digest(Bytes(bytes[$0..<$0 + 32])) }
     }
 

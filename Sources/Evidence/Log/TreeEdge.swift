@@ -16,16 +16,24 @@ package struct TreeEdge: Hashable, Sendable {
 
     /// Takes a stored edge; `nil` unless each level has as many hashes as a tree of that size.
     package init?(size: Int64, levels: [[Digest]]) {
-        guard size >= 0 else { return nil }
-        var rest = size
-        var widths: [Int] = []
-        while rest > 0 {
-            widths.append(Int(rest % Int64(Tile.width)))
-            rest /= Int64(Tile.width)
+        guard size >= 0, levels.map(\.count) == Self.places(in: size).map(\.width) else {
+            return nil
         }
-        guard levels.map(\.count) == widths else { return nil }
         self.size = size
         self.levels = levels
+    }
+
+    /// The last tile of each level of a tree of that size, from level 0 upwards, and how many hashes it has:
+    /// fewer than 256, and none where the level below ends with a full tile.
+    package static func places(in size: Int64) -> [(place: Tile.Place, width: Int)] {
+        var places: [(place: Tile.Place, width: Int)] = []
+        var rest = size
+        while rest > 0 {
+            let (index, width) = rest.quotientAndRemainder(dividingBy: Int64(Tile.width))
+            places.append((Tile.Place(level: places.count, index: index), Int(width)))
+            rest = index
+        }
+        return places
     }
 
     /// Appends leaves.
@@ -57,11 +65,8 @@ package struct TreeEdge: Hashable, Sendable {
 
     /// The tiles that are not yet full, from level 0 upwards; a checkpoint of this size needs them too.
     package var partialTiles: [Tile] {
-        var index = size
-        return levels.enumerated().compactMap { level, hashes in
-            index /= Int64(Tile.width)
-            return hashes.isEmpty
-                ? nil : Tile(place: Tile.Place(level: level, index: index), hashes: hashes)
+        zip(Self.places(in: size), levels).compactMap { last, hashes in
+            hashes.isEmpty ? nil : Tile(place: last.place, hashes: hashes)
         }
     }
 

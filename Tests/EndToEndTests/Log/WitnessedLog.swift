@@ -18,8 +18,7 @@ struct WitnessedLog: Sendable {
     let testimony: PostgresLogTestimony
     let reader: PostgresLogReader
     private let database: Database
-    private let sealer: EvidenceSealer
-    private let wrapped: Bytes
+    private let readings: TestReadings
 
     /// Gives `body` a log of that key; another one of the same name and key is what a witness is there for.
     static func with<Result>(
@@ -34,11 +33,7 @@ struct WitnessedLog: Sendable {
         database = await test.open(size: 4)
         testimony = PostgresLogTestimony(database: database)
         reader = PostgresLogReader(database: database)
-        let keyEncryption = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
-        sealer = EvidenceSealer(
-            log: Self.origin, keyEncryption: keyEncryption, entropy: .openSSL)
-        wrapped = keyEncryption.wrapFreshKey(
-            for: EvidenceSealer.serviceSubject, entropy: .openSSL)
+        readings = try TestReadings(of: Self.origin)
     }
 
     var signer: LogSigner { LogSigner(keys: [LogSigner.file(key, name: Self.origin)]) }
@@ -46,19 +41,7 @@ struct WitnessedLog: Sendable {
     var verifierKey: VerifierKey { signer.keys[0].verifierKey }
 
     /// Writes so many records, in one transaction.
-    func record(_ count: Int) async throws {
-        let rows = try await test.sql("SELECT clock_timestamp() AS now")
-        let row = try #require(rows.first)
-        let sealed = try #require(
-            sealer.seal(
-                (0..<count).map {
-                    ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: $0)
-                }, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: try row["now"],
-                heads: ChainHeads()))
-        let json = String(decoding: JSON.array(sealed.map(\.json)).encoded, as: UTF8.self)
-        try await test.sql(
-            "SELECT 1 FROM (SELECT countersign.write_evidence('\(json)'::jsonb)) AS x")
-    }
+    func record(_ count: Int) async throws { try await readings.record(count, in: test) }
 
     /// Writes records, gives them positions, publishes, and gives the size.
     @discardableResult
