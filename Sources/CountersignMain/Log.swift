@@ -9,7 +9,9 @@ enum Log {
     private static let sink = LogSink()
 
     /// Writes one event; a log that cannot be written stops nothing.
-    static func event(_ name: LogEvent, _ fields: LogField...) {
+    static func event(_ name: LogEvent, _ fields: LogField...) { event(name, fields) }
+
+    static func event(_ name: LogEvent, _ fields: [LogField]) {
         sink.write(line(name, fields, at: systemTime()))
     }
 
@@ -52,6 +54,8 @@ enum LogEvent: String, CaseIterable, Sendable {
     /// What is held of the log outside cannot be read: nothing is signed until it can be.
     case logAnchorUnread = "log.anchor_unread"
     case logMirrorFailed = "log.mirror_failed"
+    /// Entries of a month that was detached before this mirror began are not in it.
+    case logMirrorGap = "log.mirror_gap"
     /// A witness did not cosign; it is asked again.
     case logWitnessFailed = "log.witness_failed"
     /// A witness has not cosigned for minutes.
@@ -83,7 +87,7 @@ enum LogEvent: String, CaseIterable, Sendable {
         case .serviceStarted, .serviceDraining, .serviceStopped, .certificatesReloaded: .info
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
             .deliveryRetried, .eventsRetried, .eventsFailed, .sweepFailed, .shadowsFailed,
-            .metadataLapsed, .logFailed, .logMirrorFailed, .logWitnessFailed,
+            .metadataLapsed, .logFailed, .logMirrorFailed, .logMirrorGap, .logWitnessFailed,
             .logWitnessesUnasked, .logTimestampFailed, .logTimestampsUnasked, .revocationsLapsed:
             .warning
         case .deliveryUnknown, .logUnsigned, .logMismatch, .logAnchorUnread, .logWitnessSilent,

@@ -16,10 +16,11 @@ package enum ServiceEvidence {
             ])
     }
 
-    /// A key that signs checkpoints of the log from now on, as a verifier key of C2SP signed-note.
+    /// A key that signs checkpoints of the log from now on, as a verifier key of C2SP signed-note. The leaf names
+    /// it: whoever has the leaves alone knows whose signatures to expect.
     package static func logKey(_ verifierKey: String) -> EvidenceDraft {
         EvidenceDraft(
-            .logKey, outcome: "added", body: ["verifier_key": .string(verifierKey)])
+            .logKey, outcome: verifierKey, body: ["verifier_key": .string(verifierKey)])
     }
 
     /// Whether this installation is for development: only then anything is believed that nobody signed.

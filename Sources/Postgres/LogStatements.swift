@@ -44,4 +44,14 @@ extension Statement {
         "record_timestamp", .write, PackageResources.record_timestamp_sql)
     static let logTimestamped = Statement(
         "log_timestamped", .read, PackageResources.log_timestamped_sql)
+    static let logIsDue = Statement("log_is_due", .read, PackageResources.log_is_due_sql)
+    static let logCosignatures = Statement(
+        "log_cosignatures", .read, PackageResources.log_cosignatures_sql)
+    static let logTimestamps = Statement(
+        "log_timestamps", .read, PackageResources.log_timestamps_sql)
+    static let detachedMonths = Statement(
+        "detached_months", .read, PackageResources.detached_months_sql)
+    static let logEntriesDetached = Statement(
+        "log_entries_detached", .read, PackageResources.log_entries_detached_sql)
+    static let logKeys = Statement("log_keys", .read, PackageResources.log_keys_sql)
 }

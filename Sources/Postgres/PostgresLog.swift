@@ -52,8 +52,8 @@ package struct PostgresLog: Sendable {
         return lead
     }
 
-    /// Gives positions to all that has become visible since the last batch, in one transaction of one
-    /// snapshot.
+    /// Gives positions to what has become visible since the last batch, in one transaction of one snapshot:
+    /// to all of it, or to as much as is one batch.
     ///
     /// - Parameters:
     ///   - asLeader: Whether it fails on a session that does not lead. The connection may be another one than
@@ -69,6 +69,11 @@ package struct PostgresLog: Sendable {
         let origin = origin
         return try await database.run { connection throws(PostgresError) in
             if asLeader { try Self.demandLead(connection) }
+            // An idle log costs a read, and no commit.
+            guard let due = try connection.execute(.logIsDue).single() else {
+                throw .malformedColumn("is_due")
+            }
+            guard try due["is_due"] else { return nil }
             return try connection.transaction { connection throws(PostgresError) in
                 _ = try connection.execute(.oneSnapshot)
                 _ = try connection.execute(.patientTransaction)

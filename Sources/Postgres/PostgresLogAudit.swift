@@ -3,11 +3,11 @@ package import Evidence
 
 /// Reads everything that is stored of the log, to be made again and compared.
 package struct PostgresLogAudit: Sendable {
-    private let database: Database
+    let database: Database
     private let reader: PostgresLogReader
 
     /// Rows that are read together.
-    private static let page = 2000
+    static let page = 2000
 
     /// - Parameter database: As the role `countersign_auditor` or `countersign_service`.
     package init(database: Database) {
@@ -15,7 +15,7 @@ package struct PostgresLogAudit: Sendable {
         reader = PostgresLogReader(database: database)
     }
 
-    /// The one row that says where the log stands.
+    /// What is stored beside positions, tiles and checkpoints.
     package struct State: Sendable {
         package let origin: String
         package let size: Int64
@@ -29,6 +29,17 @@ package struct PostgresLogAudit: Sendable {
         package let tiles: Int64
         /// Whether there are positions or checkpoints after its end.
         package let hasMore: Bool
+        package let checkpoints: Chain
+        package let cosignatures: Chain
+        package let timestamps: Chain
+
+        /// Where a chain of links ends.
+        package struct Chain: Sendable {
+            /// The last one.
+            package let end: LogLink
+            /// How many rows there are: as many as its number says.
+            package let rows: Int64
+        }
     }
 
     /// What one checkpoint claims and is not so; all 0 when all is.
@@ -60,8 +71,17 @@ package struct PostgresLogAudit: Sendable {
                 origin: try row["origin"], size: try row["size"], root: try row["root"],
                 edge: edge, snapshot: snapshot.flatMap(TransactionSnapshot.init(text:)),
                 isPublishedThere: published == nil ? true : try row["is_published"],
-                tiles: try row["tiles"], hasMore: try row["has_more"])
+                tiles: try row["tiles"], hasMore: try row["has_more"],
+                checkpoints: try Self.chain("checkpoint", row),
+                cosignatures: try Self.chain("cosignature", row),
+                timestamps: try Self.chain("timestamp", row))
         }
+    }
+
+    private static func chain(_ name: String, _ row: Row) throws(PostgresError) -> State.Chain {
+        State.Chain(
+            end: LogLink(number: try row["\(name)_number"], link: try row["\(name)_link"]),
+            rows: try row["\(name)s"])
     }
 
     /// - Throws: ``StoreFailure``, also when there is no checkpoint of that size.
@@ -79,7 +99,8 @@ package struct PostgresLogAudit: Sendable {
     ///
     /// - Parameters:
     ///   - range: Positions; `nil` for all, and for whatever is stored beside them.
-    ///   - keys: Of which one must have signed each checkpoint.
+    ///   - keys: Of which one must have signed the newest checkpoint. That vouches for the keys that records
+    ///     before it tell, so that older checkpoints may be signed by those.
     /// - Returns: The size up to which it was checked.
     /// - Throws: ``LogFault``, the first; or ``StoreFailure``.
     package func check(_ range: Range<Int64>?, keys: [VerifierKey]) async throws -> Int64 {
@@ -105,9 +126,13 @@ package struct PostgresLogAudit: Sendable {
             throw LogFault(.checkpoint, at: check.size)
         }
         try check.finish(
-            size: state.size, root: state.root, edge: state.edge, snapshot: state.snapshot)
+            size: state.size, root: state.root, edge: state.edge, snapshot: state.snapshot,
+            chain: state.checkpoints.end)
         guard state.isPublishedThere else { throw LogFault(.edge, at: max(0, state.size - 1)) }
-        if range == nil, tiles != state.tiles { throw LogFault(.beyond, at: state.size) }
+        if range == nil {
+            guard tiles == state.tiles else { throw LogFault(.beyond, at: state.size) }
+            try await compareKeys(with: check)
+        }
         return check.size
     }
 
@@ -115,6 +140,9 @@ package struct PostgresLogAudit: Sendable {
     private func take(
         _ checkpoint: LoggedCheckpoint, _ check: inout LogCheck
     ) async throws -> Int64 {
+        // The first of a range is where it starts.
+        if checkpoint.link == check.link { return 0 }
+        try check.demandNext(checkpoint)
         var tiles: Int64 = 0
         while check.size < checkpoint.size {
             let left = checkpoint.size - check.size
@@ -127,18 +155,41 @@ package struct PostgresLogAudit: Sendable {
             for tile in full { try LogCheck.compare(tile, with: stored[tile.place]) }
             tiles += Int64(full.count)
         }
-        try check.take(checkpoint)
+        do throws(LogFault) { try check.take(checkpoint) } catch {
+            if error.what == .root { try await compareLastTile(of: check) }
+            throw error
+        }
         return tiles
+    }
+
+    /// Which leaf before a wrong root is another one, when what is stored of the tree still knows.
+    ///
+    /// - Throws: ``LogFault`` at its position; or ``StoreFailure``.
+    private func compareLastTile(of check: LogCheck) async throws {
+        guard let tile = check.lastTile,
+            let stored = try await reader.tiles([tile.place])[tile.place]
+        else { return }
+        do throws(LogFault) {
+            try LogCheck.compare(tile, with: Array(stored.prefix(tile.hashes.count)))
+        } catch {
+            throw LogFault(.leafHash, at: error.position)
+        }
     }
 
     /// A check that begins with the largest checkpoint at or before a position.
     private func start(
         at position: Int64, of state: State, _ keys: [VerifierKey]
     ) async throws -> LogCheck {
-        let empty = LogCheck(origin: state.origin, keys: keys)
+        let newest = try await checkpoint(before: state.size)
+        if let newest {
+            guard let note = SignedNote(decoding: newest.note),
+                keys.contains(where: { $0.verifies(note) })
+            else { throw LogFault(.signature, at: max(0, newest.size - 1)) }
+        }
+        let detached = try await detached()
         guard position > 0, let checkpoint = try await checkpoint(before: position),
             checkpoint.size > 0
-        else { return empty }
+        else { return LogCheck(origin: state.origin, keys: keys, detached: detached) }
         let levels = TreeEdge.places(in: checkpoint.size)
         let stored = try await reader.tiles(Set(levels.map(\.place)))
         let edge = TreeEdge(
@@ -147,22 +198,26 @@ package struct PostgresLogAudit: Sendable {
         guard let edge, edge.root == checkpoint.root else {
             throw LogFault(.root, at: checkpoint.size - 1)
         }
-        return LogCheck(
-            origin: state.origin, keys: keys, from: edge, after: checkpoint.snapshot)
+        var check = LogCheck(
+            origin: state.origin, keys: keys, detached: detached, from: edge, after: checkpoint)
+        for row in try await logKeys() where row.position.map({ $0 < checkpoint.size }) == true {
+            check.believe(row.key)
+        }
+        return check
     }
 
     private func checkpoint(before position: Int64) async throws(StoreFailure) -> LoggedCheckpoint?
     {
         try await database.query(.checkpointBefore, [.int64(position)]) {
             rows throws(PostgresError) in
-            try rows.single().map { row throws(PostgresError) in try LoggedCheckpoint(row) }
+            try rows.single().map { row throws(PostgresError) in try LoggedCheckpoint.read(row) }
         }
     }
 
     private func checkpoints(_ size: Int64) async throws(StoreFailure) -> [LoggedCheckpoint] {
         try await database.query(.logCheckpoints, [.int64(size), .int(Self.page)]) {
             rows throws(PostgresError) in
-            try rows.map { row throws(PostgresError) in try LoggedCheckpoint(row) }
+            try rows.map { row throws(PostgresError) in try LoggedCheckpoint.read(row) }
         }
     }
 
@@ -177,11 +232,12 @@ package struct PostgresLogAudit: Sendable {
 }
 
 extension LoggedCheckpoint {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        self.init(
-            size: try row["size"], root: try row["root"],
-            snapshot: try word("snapshot", row, TransactionSnapshot.init(text:)),
-            note: try row["note"])
+    fileprivate static func read(_ row: Row) throws(PostgresError) -> LoggedCheckpoint {
+        let checkpoint = LoggedCheckpoint(
+            size: try row["size"], root: try row["root"], snapshot: try row["snapshot"],
+            note: try row["note"], link: LogLink(number: try row["number"], link: try row["link"]))
+        guard let checkpoint else { throw .malformedColumn("snapshot") }
+        return checkpoint
     }
 }
 
@@ -191,16 +247,22 @@ extension LoggedEvidence {
         if let id: ID<Countersign.Evidence> = try row["id"] {
             record = Record(
                 transaction: try word("xid", row) { UInt64($0) },
-                stored: StoredEvidence(
-                    id: id, kind: try row["kind"], action: try row["action_id"],
-                    subject: try row["subject_id"], credential: try row["credential_id"],
-                    leaf: try row["leaf"], leafHash: try row["leaf_hash"],
-                    bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"],
-                    body: nil))
+                stored: try StoredEvidence(publicPart: row, id: id))
         }
         self.init(
             position: try row["position"], evidence: try row["evidence_id"],
-            leafHash: try row["logged_hash"], record: record,
-            isDetached: try row["is_detached"])
+            leafHash: try row["logged_hash"], record: record)
+    }
+}
+
+extension StoredEvidence {
+    /// Reads the columns of `evidence`, without a body.
+    init(publicPart row: Row, id: ID<Countersign.Evidence>) throws(PostgresError) {
+        self.init(
+            id: id, kind: try row["kind"], action: try row["action_id"],
+            subject: try row["subject_id"], credential: try row["credential_id"],
+            leaf: try row["leaf"], leafHash: try row["leaf_hash"],
+            bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"],
+            body: nil)
     }
 }

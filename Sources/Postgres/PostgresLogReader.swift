@@ -74,6 +74,18 @@ package struct PostgresLogReader: LogReader {
         }
     }
 
+    /// Whether records are missing at these positions, and all of months that were detached.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func isDetached(_ positions: Range<Int64>) async throws(StoreFailure) -> Bool {
+        try await database.query(
+            .logEntriesDetached, [.int64(positions.lowerBound), .int64(positions.upperBound)]
+        ) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("is_detached") }
+            return try row["is_detached"]
+        }
+    }
+
     /// Leaves by position, in order; fewer when some are not there.
     ///
     /// - Throws: ``StoreFailure``.

@@ -223,13 +223,7 @@ import Testing
 
     @Test func `of a key that signs the log`() async throws {
         try await LogWorld.with { world in
-            let keyEncryption = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
-            let database = await world.test.open(size: 1)
-            let keys = LogKeys(
-                database: database,
-                service: ServiceSubject(
-                    database: database, sealer: world.sealer, keyEncryption: keyEncryption,
-                    entropy: .openSSL))
+            let keys = try await world.keys()
             for _ in 0..<2 { try await keys.announce([world.verifierKey.text]) }
             #expect(
                 try await world.count(

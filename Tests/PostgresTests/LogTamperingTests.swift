@@ -144,6 +144,17 @@ import Testing
             Self.set(checkpoint, "snapshot = '1:1:' WHERE size = 400", "100: order"),
             Self.set(checkpoint, "size = 401 WHERE size = 400", "400: order"),
             Self.delete(checkpoint, "size = 520", "400: checkpoint"),
+            Self.delete(checkpoint, "size = 400", "100: checkpoint"),
+            Self.delete(checkpoint, "size = 100", "0: checkpoint"),
+            Self.set(checkpoint, "link = sha256('x') WHERE size = 400", "399: link"),
+            Self.set(checkpoint, "number = 9 WHERE size = 400", "100: checkpoint"),
+            (
+                checkpoint,
+                """
+                INSERT INTO countersign.log_checkpoint
+                SELECT 450, root, snapshot, note, 9, link FROM countersign.log_checkpoint WHERE size = 400
+                """, "400: checkpoint"
+            ),
             Self.set("log_state", "size = 519, published = 100", "519: beyond"),
             Self.set("log_state", "size = 521", "520: gap"),
             Self.set("log_state", "root = sha256('x')", "519: edge"),
@@ -168,6 +179,34 @@ import Testing
                 "xid = '3' WHERE id = (SELECT evidence_id FROM countersign.log_leaf ORDER BY position DESC LIMIT 1)"
             )
             #expect(try await world.faults().first?.hasSuffix(": order") == true)
+        }
+    }
+
+    @Test func `is found where a record and its position were changed together`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            let first = try await world.count("SELECT count(*) FROM countersign.evidence")
+            for count in [100 - first, 300, 120] {
+                try await world.record(count, together: true)
+                try await world.sequence(log)
+            }
+            // In the tile that is not full yet, in one that became full later, and in the first batch.
+            for position in [519, 321, 10] {
+                try await world.test.tamper(
+                    with: "evidence",
+                    """
+                    leaf = convert_to(replace(convert_from(leaf, 'UTF8'), '"read"', '"reed"'), 'UTF8')
+                    WHERE \(Self.at(position))
+                    """)
+                try await world.test.tamper(
+                    with: "log_leaf",
+                    """
+                    leaf_hash = (SELECT e.leaf_hash FROM countersign.evidence e WHERE e.id = evidence_id)
+                    WHERE position = \(position)
+                    """)
+                #expect(try await world.faults() == ["\(position): leafHash"])
+            }
         }
     }
 

@@ -25,8 +25,10 @@ struct LogWorld: Sendable {
 
     var sealer: EvidenceSealer { readings.sealer }
 
-    var verifierKey: VerifierKey {
-        VerifierKey(name: Self.origin, kind: .ed25519, publicKey: key.publicKey)
+    var verifierKey: VerifierKey { Self.verifierKey(key) }
+
+    static func verifierKey(_ key: Ed25519PrivateKey) -> VerifierKey {
+        VerifierKey(name: origin, kind: .ed25519, publicKey: key.publicKey)
     }
 
     /// A sequencer with a connection of its own, as an instance has one.
@@ -36,9 +38,11 @@ struct LogWorld: Sendable {
             origin: Self.origin)
     }
 
-    var signer: @Sendable (Checkpoint) -> SignedNote? {
-        let key = key
-        let verifierKey = verifierKey
+    var signer: @Sendable (Checkpoint) -> SignedNote? { Self.signer(key) }
+
+    /// Signs as this log with any key.
+    static func signer(_ key: Ed25519PrivateKey) -> @Sendable (Checkpoint) -> SignedNote? {
+        let verifierKey = verifierKey(key)
         return { checkpoint in
             do {
                 return try SignedNote.note(signing: checkpoint.text, as: verifierKey) { text in
@@ -46,6 +50,16 @@ struct LogWorld: Sendable {
                 }
             } catch { return nil }
         }
+    }
+
+    /// The keys of the log, as the service tells them.
+    func keys() async throws -> LogKeys {
+        let database = await test.open(size: 1)
+        let key = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
+        return LogKeys(
+            database: database,
+            service: ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: key, entropy: .openSSL))
     }
 
     /// Records so many looks at evidence, a transaction each or all in one.
@@ -71,6 +85,7 @@ struct LogWorld: Sendable {
         var faults: [String] = []
         do {
             let size = try await audit.check(nil, keys: [verifierKey])
+            _ = try await audit.checkTestimony(witnesses: nil, anchors: [])
             if size > 0 {
                 let found = try await audit.completeness(of: size)
                 if found != .init(unsequenced: 0, missing: 0, altered: 0) {

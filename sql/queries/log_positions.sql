@@ -1,6 +1,5 @@
--- Positions with their records, in order. $1 from this one on, $2 limit
+-- Positions with their records, in order; zero rows after the last. $1 from this one on, $2 limit
 SELECT l.position, l.evidence_id, l.leaf_hash AS logged_hash, e.id, e.xid::text AS xid, e.kind, e.action_id,
-       e.subject_id, e.credential_id, e.leaf, e.leaf_hash, e.body_commit, e.recorded_at,
-       e.id IS NULL AND l.evidence_id < countersign.oldest_evidence() AS is_detached
+       e.subject_id, e.credential_id, e.leaf, e.leaf_hash, e.body_commit, e.recorded_at
   FROM countersign.log_leaf l LEFT JOIN countersign.evidence e ON e.id = l.evidence_id
  WHERE l.position >= $1 ORDER BY l.position LIMIT $2;

@@ -105,7 +105,7 @@ struct EvidenceReader {
             }
         }
         let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
-        let database = try invocation.configuration.makeDatabase()
+        let database = try invocation.configuration.makePatientDatabase()
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         let reader = EvidenceReader(

@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Evidence
 import Postgres
 
@@ -12,7 +13,7 @@ extension Command {
             .init(name: "to", placeholder: "N", what: "only before this position"),
             .init(
                 name: "key", placeholder: "VERIFIER_KEY",
-                what: "the log's verifier key; without it, that of log.key"),
+                what: "the log's verifier key of today; without it, that of log.key"),
         ],
         settings: ["database.url", "development", "evidence.origin", "log"],
         required: ["database.url", "evidence.origin"]
@@ -25,9 +26,12 @@ extension Command {
             guard from < end ?? .max else { throw UsageError("--from is not before --to") }
             range = from..<(end ?? .max)
         }
-        let database = try invocation.configuration.makeDatabase()
+        let trust = FsckTrust(
+            keys: keys, witnesses: try invocation.configuration.witnessPolicy(),
+            anchors: try invocation.configuration.timestampAnchors())
+        let database = try invocation.configuration.makePatientDatabase()
         do {
-            try await fsck(PostgresLogAudit(database: database), range, keys)
+            try await fsck(PostgresLogAudit(database: database), range, trust)
             await database.close()
         } catch {
             await database.close()
@@ -35,12 +39,24 @@ extension Command {
         }
     }
 
+    /// Whose signatures are believed.
+    private struct FsckTrust {
+        let keys: [VerifierKey]
+        let witnesses: TrustPolicy?
+        let anchors: [Certificate]
+    }
+
     private static func fsck(
-        _ audit: PostgresLogAudit, _ range: Range<Int64>?, _ keys: [VerifierKey]
+        _ audit: PostgresLogAudit, _ range: Range<Int64>?, _ trust: FsckTrust
     ) async throws {
         let size: Int64
+        var testimony: PostgresLogAudit.Testimony?
         do {
-            size = try await audit.check(range, keys: keys)
+            size = try await audit.check(range, keys: trust.keys)
+            if range == nil {
+                testimony = try await audit.checkTestimony(
+                    witnesses: trust.witnesses, anchors: trust.anchors)
+            }
         } catch let fault as LogFault {
             throw CommandFailure(
                 "the log is not intact: position \(fault.position): \(fault.what.rawValue)")
@@ -50,7 +66,11 @@ extension Command {
         Console.out(
             "positions \(range?.lowerBound ?? 0) to \(size): records, positions, tiles, roots and "
                 + "signatures agree")
-        guard range == nil else { return }
+        guard let testimony else { return }
+        Console.out(
+            "\(testimony.cosignatures) cosignatures and \(testimony.timestamps) timestamps are as they were "
+                + "recorded; \(testimony.verifiedCosignatures) and \(testimony.verifiedTimestamps) were verified"
+        )
         let found = try await audit.completeness(of: size)
         Console.out(
             "of the checkpoint's records \(found.unsequenced) are in no position, \(found.missing) "

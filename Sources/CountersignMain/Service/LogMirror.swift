@@ -1,59 +1,76 @@
 import Countersign
 import Evidence
-import Foundation
+import HTTP
 import Postgres
 
 /// Writes the log to a directory, in the layout in which it is served (C2SP tlog-tiles), for whatever copies
 /// it to storage that nobody can change.
 ///
-/// Tiles and entries come before the checkpoint that needs them, each file appears at once or not at all, and
-/// full tiles are never written again.
+/// Tiles and entries come before the checkpoint that needs them, and full tiles are never written again.
 struct LogMirror: Sendable {
-    /// Why nothing was written.
+    /// Why nothing was read or written.
     enum Failure: Error {
         /// The log does not have what it has promised, or not yet.
         case incomplete
         /// A file cannot be written or read.
-        case disk
+        case disk(MirrorFolder.Failure)
+        /// The checkpoint is no signed note.
+        case damaged
+        /// There is no checkpoint, though some were published: perhaps the disk is not there.
+        case empty
+        case store(StoreFailure)
     }
 
-    let folder: String
+    let folder: MirrorFolder
     let reader: PostgresLogReader
 
-    private var checkpointPath: String { folder + "/checkpoint" }
+    private static let checkpoint = "checkpoint"
+    /// A file that says of a directory without a checkpoint that it is a mirror which begins. Without it, a disk
+    /// that is not mounted would count as a mirror that was never given anything.
+    static let beginning = "new-mirror"
 
-    /// The newest checkpoint in the directory; `nil` when there is none.
+    /// The newest checkpoint in the directory; `nil` when it is a mirror that begins. One begins by itself only
+    /// while nothing was published.
     ///
-    /// - Throws: ``Failure/disk`` when there is one that cannot be read: that is not the same as none.
-    func newest() throws(Failure) -> SignedNote? {
-        guard FileManager.default.fileExists(atPath: checkpointPath) else {
-            guard FileManager.default.fileExists(atPath: folder) else { throw .disk }
-            return nil
-        }
-        do {
-            let bytes = Bytes(try Data(contentsOf: URL(filePath: checkpointPath)))
-            guard let note = SignedNote(decoding: bytes) else { throw Failure.disk }
+    /// - Throws: ``Failure`` when there is one that cannot be read: that is not the same as none.
+    func newest() async throws(Failure) -> SignedNote? {
+        if let bytes = try await read(Self.checkpoint) {
+            guard let note = SignedNote(decoding: bytes) else { throw .damaged }
             return note
-        } catch {
-            throw .disk
         }
+        if try await read(Self.beginning) != nil { return nil }
+        guard try await published() == nil else { throw .empty }
+        try await write([], to: Self.beginning)
+        return nil
     }
 
     /// Brings the directory up to the newest published checkpoint.
     ///
-    /// - Throws: ``Failure``, or ``StoreFailure``; the next call goes on where this one ended.
-    func update() async throws {
-        guard let published = try await reader.published() else { return }
-        let before = try newest().flatMap { Checkpoint(text: $0.text) }?.size ?? 0
-        guard published.size >= before else { throw Failure.incomplete }
-        for path in Self.paths(from: before, to: published.size) {
+    /// - Returns: How many tiles of entries were left out, since their month was detached.
+    /// - Throws: ``Failure``; the next call goes on where this one ended.
+    func update() async throws(Failure) -> Int {
+        guard let published = try await published() else { return 0 }
+        let newest = try await newest()
+        let before = newest.flatMap { Checkpoint(text: $0.text) }?.size ?? 0
+        guard published.size >= before else { throw .incomplete }
+        let paths = Self.paths(from: before, to: published.size)
+        var leftOut = 0
+        for path in paths {
             // What is full is there for ever, unless this was interrupted before its checkpoint.
-            guard let content = try await reader.resource(path.text) else {
-                throw Failure.incomplete
+            if let content = try await resource(path) {
+                try await write(content, to: path.text)
+            } else {
+                guard try await isDetached(path) else { throw .incomplete }
+                leftOut += 1
             }
-            try write(content, to: path.text)
         }
-        try write(published.note, to: "checkpoint")
+        try await write(published.note, to: Self.checkpoint)
+        do throws(MirrorFolder.Failure) {
+            if newest == nil { try await folder.remove(Self.beginning) }
+            // Who needs a part of it finds that in the whole.
+            for path in paths where path.isFull { try await folder.remove(path.text + ".p") }
+        } catch { throw .disk(error) }
+        return leftOut
     }
 
     /// What a log of one size has and a log of a smaller one has not.
@@ -77,15 +94,73 @@ struct LogMirror: Sendable {
         return paths
     }
 
-    private func write(_ content: Bytes, to path: String) throws(Failure) {
-        let target = URL(filePath: folder + "/" + path)
-        do {
-            try FileManager.default.createDirectory(
-                at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-            // Written beside its place and renamed.
-            try Data(content).write(to: target, options: .atomic)
-        } catch {
-            throw .disk
+    private func published() async throws(Failure) -> (size: Int64, note: Bytes)? {
+        do throws(StoreFailure) { return try await reader.published() } catch {
+            throw .store(error)
+        }
+    }
+
+    private func resource(_ path: TilePath) async throws(Failure) -> Bytes? {
+        do throws(StoreFailure) { return try await reader.resource(path.text) } catch {
+            throw .store(error)
+        }
+    }
+
+    private func isDetached(_ path: TilePath) async throws(Failure) -> Bool {
+        guard case .entries(let index, let count) = path else { return false }
+        let first = index * Int64(Tile.width)
+        do throws(StoreFailure) {
+            return try await reader.isDetached(first..<first + Int64(count))
+        } catch { throw .store(error) }
+    }
+
+    private func read(_ name: String) async throws(Failure) -> Bytes? {
+        do throws(MirrorFolder.Failure) { return try await folder.read(name) } catch {
+            throw .disk(error)
+        }
+    }
+
+    private func write(_ content: Bytes, to name: String) async throws(Failure) {
+        do throws(MirrorFolder.Failure) { try await folder.write(content, to: name) } catch {
+            throw .disk(error)
+        }
+    }
+}
+
+extension LogMirror.Failure {
+    /// What an operator is told.
+    var fields: [LogField] {
+        switch self {
+        case .incomplete: [.code("cause", "incomplete")]
+        case .disk(let failure):
+            [
+                .code("cause", "disk"),
+                .code("path", checking: failure.path.isEmpty ? "." : failure.path),
+            ]
+        case .damaged: [.code("cause", "damaged")]
+        case .empty: [.code("cause", "empty")]
+        case .store(let failure): [.failure("cause", failure)]
+        }
+    }
+}
+
+/// Keeps the mirror up to the newest published checkpoint, until its task is cancelled.
+struct LogMirrorKeeper: Sendable {
+    let mirror: LogMirror
+    let metrics: LogMetrics
+
+    private static let interval = Duration.seconds(1)
+
+    func run() async {
+        while !Task.isCancelled {
+            do throws(LogMirror.Failure) {
+                let leftOut = try await mirror.update()
+                if leftOut > 0 { Log.event(.logMirrorGap, .count("tiles", leftOut)) }
+                metrics.mirrored(at: .now)
+            } catch {
+                Log.event(.logMirrorFailed, error.fields)
+            }
+            await pause(Self.interval)
         }
     }
 }

@@ -29,30 +29,9 @@ struct LogSequencer: Sendable {
         var isChecked = false
         while !Task.isCancelled {
             let begin = ContinuousClock.now
+            var refused = false
             do throws(StoreFailure) {
-                let part = try await log.lead()
-                lead.set(part != .follower)
-                switch part {
-                case .follower: isChecked = false
-                case .new:
-                    isChecked = false
-                    fallthrough
-                case .leader:
-                    if witnesses?.standing.isContradicted == true { isChecked = false }
-                    if !isChecked {
-                        let found = await compare()
-                        guard found == .same else {
-                            // Another instance may be able to read what this one cannot.
-                            if found == .unread { await giveUpLead() }
-                            await pause(refusedPause)
-                            continue
-                        }
-                        try await announce()
-                        try await log.publishNewest()
-                        isChecked = true
-                    }
-                    try await advance()
-                }
+                refused = try await round(&isChecked)
             } catch {
                 // In doubt everything is read and compared again.
                 isChecked = false
@@ -61,11 +40,40 @@ struct LogSequencer: Sendable {
                 Log.event(.logFailed, .failure("failure", error))
                 if error == PostgresLog.unsigned { await giveUpLead() }
             }
-            await pause(max(.zero, tick - (ContinuousClock.now - begin)))
+            await pause(refused ? refusedPause : max(.zero, tick - (ContinuousClock.now - begin)))
         }
         lead.set(false)
         await log.close()
     }
+
+    /// One tick: leads if it can, compares before it signs first, and gives positions to what waits for one.
+    ///
+    /// - Returns: Whether nothing may be signed until somebody has looked.
+    private func round(_ isChecked: inout Bool) async throws(StoreFailure) -> Bool {
+        let part = try await log.lead()
+        lead.set(part != .follower)
+        if part != .leader || witnesses?.standing.isContradicted == true { isChecked = false }
+        guard part != .follower else { return false }
+        if !isChecked {
+            switch await compare() {
+            case .same: break
+            case .other: return true
+            case .unread:
+                // Another instance may be able to read what this one cannot.
+                await giveUpLead()
+                return true
+            }
+            try await announce()
+            try await log.publishNewest()
+            isChecked = true
+        }
+        // A large batch is one of several.
+        while try await advance() >= Self.largeBatch {}
+        return false
+    }
+
+    /// From so many records on the next batch is not waited for.
+    private static let largeBatch = 10_000
 
     /// Lets another instance try, whose key or mirror may be in order.
     private func giveUpLead() async {
@@ -75,26 +83,24 @@ struct LogSequencer: Sendable {
         }
     }
 
-    private func advance() async throws(StoreFailure) {
+    /// - Returns: How many records got a position.
+    private func advance() async throws(StoreFailure) -> Int {
         let signer = signer
-        let metrics = metrics
         let failpoints = failpoints
         guard
             let batch = try await log.advance({ checkpoint in
                 failpoints?.pass(.logBeforeSign)
                 let note = signer.sign(checkpoint)
                 failpoints?.pass(.logAfterSign)
-                if note == nil {
-                    metrics.failed()
-                    Log.event(.logUnsigned)
-                }
+                if note == nil { Log.event(.logUnsigned) }
                 return note
             })
-        else { return }
+        else { return 0 }
         failpoints?.pass(.logAfterCommit)
         try await log.publish(batch)
         failpoints?.pass(.logAfterPublish)
         metrics.sequenced(batch, at: systemTime())
+        return batch.count
     }
 
     /// What came of comparing the log with what is held of it outside.
@@ -102,37 +108,48 @@ struct LogSequencer: Sendable {
 
     private func compare() async -> Comparison {
         for anchor in anchors {
-            do {
-                guard let note = try await anchor.newest() else { continue }
-                guard try await isOurs(note) else {
-                    metrics.refused()
-                    Log.event(.logMismatch, .code("anchor", anchor.name), .logRunbook)
-                    return .other
-                }
-            } catch {
-                metrics.failed()
-                Log.event(.logAnchorUnread, .code("anchor", anchor.name))
-                return .unread
-            }
+            let found = await compare(with: anchor)
+            guard found == .same else { return found }
         }
-        return await isWhatWitnessesSaw() ? .same : .other
+        return await compareWithWitnesses()
+    }
+
+    private func compare(with anchor: LogAnchor) async -> Comparison {
+        let held: SignedNote?
+        do throws(LogAnchor.Unread) { held = try await anchor.newest() } catch {
+            metrics.failed()
+            Log.event(.logAnchorUnread, [.code("anchor", anchor.name)] + error.fields)
+            return .unread
+        }
+        do throws(StoreFailure) {
+            if let held, try await !isOurs(held) {
+                metrics.refused()
+                Log.event(.logMismatch, .code("anchor", anchor.name), .logRunbook)
+                return .other
+            }
+            return .same
+        } catch {
+            metrics.failed()
+            Log.event(.logFailed, .failure("failure", error))
+            return .unread
+        }
     }
 
     /// Whether no witness has seen another log. Who does not answer stops nothing, unless it has
     /// contradicted before.
-    private func isWhatWitnessesSaw() async -> Bool {
-        guard let witnesses else { return true }
+    private func compareWithWitnesses() async -> Comparison {
+        guard let witnesses else { return .same }
         do throws(StoreFailure) {
             guard try await witnesses.agree() else {
                 metrics.refused()
                 Log.event(.logMismatch, .code("anchor", "witness"), .logRunbook)
-                return false
+                return .other
             }
-            return true
+            return .same
         } catch {
             metrics.failed()
             Log.event(.logFailed, .failure("failure", error))
-            return false
+            return .unread
         }
     }
 
@@ -150,26 +167,12 @@ struct LogSequencer: Sendable {
 struct LogAnchor: Sendable {
     /// A word for the operator.
     let name: StaticString
-    /// What it holds; `nil` when it was never given any. It throws when it cannot say.
-    let newest: @Sendable () async throws -> SignedNote?
-}
+    /// What it holds; `nil` when it was never given any.
+    let newest: @Sendable () async throws(Unread) -> SignedNote?
 
-/// Keeps the mirror up to the newest published checkpoint, until its task is cancelled.
-struct LogMirrorKeeper: Sendable {
-    let mirror: LogMirror
-    let metrics: LogMetrics
-
-    private static let interval = Duration.seconds(1)
-
-    func run() async {
-        while !Task.isCancelled {
-            do {
-                try await mirror.update()
-                metrics.mirrored(at: .now)
-            } catch {
-                Log.event(.logMirrorFailed)
-            }
-            await pause(Self.interval)
-        }
+    /// It cannot say what it holds.
+    struct Unread: Error {
+        /// Why, for the operator.
+        let fields: [LogField]
     }
 }

@@ -48,7 +48,8 @@ extension Configuration {
         options.applicationName = "countersign-log"
         let numbers = LogMetrics(metrics)
         let mirror = log.mirror.map {
-            LogMirror(folder: $0.text, reader: PostgresLogReader(database: database))
+            LogMirror(
+                folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database))
         }
         let keys = LogKeys(database: database, service: service)
         let verifierKeys = signer.keys.map(\.verifierKey.text)
@@ -61,7 +62,14 @@ extension Configuration {
                 signer: signer,
                 origin: origin,
                 anchors: mirror.map { mirror in
-                    [LogAnchor(name: "mirror") { try mirror.newest() }]
+                    [
+                        LogAnchor(name: "mirror") { () async throws(LogAnchor.Unread) in
+                            do throws(LogMirror.Failure) { return try await mirror.newest() } catch
+                            {
+                                throw LogAnchor.Unread(fields: error.fields)
+                            }
+                        }
+                    ]
                 } ?? [],
                 witnesses: witnesses, lead: lead,
                 announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)

@@ -23,8 +23,7 @@ extension Configuration {
         signer: LogSigner, origin: String, database: Postgres.Database, lead: LogLead,
         metrics: Metrics
     ) throws -> LogWitnesses? {
-        guard let file = log.witnessPolicy else { return nil }
-        let policy = try witnessPolicy(file)
+        guard let policy = try witnessPolicy() else { return nil }
         guard
             policy.logs.contains(where: { log in
                 signer.keys.contains { $0.verifierKey == log.key }
@@ -45,7 +44,7 @@ extension Configuration {
         return LogWitnesses(
             witnesses: witnesses, policy: policy,
             link: WitnessLink(
-                testimony: PostgresLogTestimony(database: database),
+                testimony: PostgresLogTestimony(database: database), now: { systemTime() },
                 transport: try transport(
                     Self.witnessTimeout, bodyBytesMax: WitnessAnswer.bytesMax,
                     slots: witnesses.count)),
@@ -56,7 +55,9 @@ extension Configuration {
             answers: LogWitnesses.measure(witnesses, standing, with: metrics), pace: .standard)
     }
 
-    private func witnessPolicy(_ file: FilePath) throws(ConfigurationError) -> TrustPolicy {
+    /// The policy that names the witnesses; `nil` when there are none.
+    func witnessPolicy() throws(ConfigurationError) -> TrustPolicy? {
+        guard let file = log.witnessPolicy else { return nil }
         let bytes = try SecretFile(path: file.text, setting: "log.witness_policy").bytes()
         do throws(TrustPolicyFault) {
             return try TrustPolicy(text: bytes)
@@ -81,19 +82,8 @@ extension Configuration {
     func makeTimestamps(
         database: Postgres.Database, witnesses: WitnessStanding?, lead: LogLead, metrics: Metrics
     ) throws -> LogTimestamps? {
-        guard let file = log.timestampCA, !log.timestampURLs.isEmpty else { return nil }
-        let pem = String(
-            decoding: try SecretFile(path: file.text, setting: "log.timestamp_ca").bytes(),
-            as: UTF8.self)
-        let anchors: [Certificate]
-        do throws(CertificateError) {
-            anchors = try Certificate.all(pem: pem)
-        } catch {
-            throw ConfigurationError("log.timestamp_ca has a certificate that cannot be read")
-        }
-        guard !anchors.isEmpty else {
-            throw ConfigurationError("log.timestamp_ca has no certificate in PEM")
-        }
+        let anchors = try timestampAnchors()
+        guard !anchors.isEmpty, !log.timestampURLs.isEmpty else { return nil }
         let authorities = try log.timestampURLs.map { text in
             guard let url = HTTPURL(text) else {
                 throw ConfigurationError("log.timestamp_urls has a URL that cannot be used")
@@ -111,6 +101,24 @@ extension Configuration {
                     slots: authorities.count)),
             witnesses: witnesses, lead: lead, standing: standing,
             answers: LogTimestamps.measure(authorities, standing, with: metrics))
+    }
+
+    /// The certificates in which the paths of timestamp authorities may end; none when nothing is stamped.
+    func timestampAnchors() throws(ConfigurationError) -> [Certificate] {
+        guard let file = log.timestampCA else { return [] }
+        let pem = String(
+            decoding: try SecretFile(path: file.text, setting: "log.timestamp_ca").bytes(),
+            as: UTF8.self)
+        let anchors: [Certificate]
+        do throws(CertificateError) {
+            anchors = try Certificate.all(pem: pem)
+        } catch {
+            throw ConfigurationError("log.timestamp_ca has a certificate that cannot be read")
+        }
+        guard !anchors.isEmpty else {
+            throw ConfigurationError("log.timestamp_ca has no certificate in PEM")
+        }
+        return anchors
     }
 
     private func transport(

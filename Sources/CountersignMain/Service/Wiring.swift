@@ -30,6 +30,16 @@ extension Configuration {
         return pool
     }
 
+    /// A connection of a command that reads all there is, for as long as that takes.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func makePatientDatabase() throws(ConfigurationError) -> Postgres.Database {
+        guard let url = database.url else { throw ConfigurationError("database.url is missing") }
+        var options = try Self.databaseOptions(url, "database.url", size: 1)
+        options.statementDeadline = .seconds(3600)
+        return Postgres.Database(options)
+    }
+
     /// The use cases over their stores.
     ///
     /// - Throws: ``ConfigurationError``.

@@ -66,6 +66,8 @@ struct WitnessLink: Sendable {
         case badRequest = "bad_request"
         case status, malformed
         case otherKey = "other_key"
+        /// Its clock is too far from ours: its time would count for nothing, and for ever as the newest.
+        case clock
         case invalid
         /// The witness learnt of a newer checkpoint twice meanwhile.
         case moved
@@ -74,10 +76,13 @@ struct WitnessLink: Sendable {
     }
 
     let testimony: PostgresLogTestimony
+    let now: @Sendable () -> Instant
     let transport: CoreBankingLink.Transport
 
     /// How often one checkpoint is sent: once more with the size that the witness tells.
     private static let attempts = 2
+    /// How far a witness's clock may be from ours, in milliseconds.
+    private static let clockOffsetMax: Int64 = 300_000
 
     private struct Failure: Error {
         let cause: Cause
@@ -161,8 +166,16 @@ struct WitnessLink: Sendable {
     private func keep(
         _ cosignatures: [Cosignature], _ shown: Shown, _ witness: LogWitness
     ) async throws(Failure) -> Outcome {
+        let now = now()
+        // One answer, one row that is there for ever.
+        let timely = cosignatures.filter {
+            abs($0.at.milliseconds - now.milliseconds) <= Self.clockOffsetMax
+        }
+        guard let cosignature = timely.max(by: { $0.at < $1.at }) else {
+            return .failed(.clock)
+        }
         do throws(StoreFailure) {
-            for cosignature in cosignatures where shown.isPublished {
+            if shown.isPublished {
                 try await testimony.record(
                     cosignature: cosignature.line, of: shown.size, by: witness.name,
                     at: cosignature.at)
@@ -170,10 +183,7 @@ struct WitnessLink: Sendable {
         } catch {
             throw Failure(cause: .store)
         }
-        guard let newest = cosignatures.map(\.at).max() else {
-            preconditionFailure("an answer has a cosignature")
-        }
-        return .cosigned(size: shown.size, at: newest)
+        return .cosigned(size: shown.size, at: cosignature.at)
     }
 }
 

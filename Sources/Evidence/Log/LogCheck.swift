@@ -1,116 +1,59 @@
 package import Countersign
 import Crypto
 
-/// One position of the log as the database has it, with the record that it names.
-package struct LoggedEvidence: Sendable {
-    package let position: Int64
-    package let evidence: ID<Countersign.Evidence>
-    /// What the table of positions says.
-    package let leafHash: Digest
-    /// `nil` when there is no such record.
-    package let record: Record?
-    /// Whether its month was detached: then it need not be here.
-    package let isDetached: Bool
-
-    /// The columns of a record.
-    package struct Record: Sendable {
-        /// The transaction that wrote it.
-        package let transaction: UInt64
-        package let stored: StoredEvidence
-
-        package init(transaction: UInt64, stored: StoredEvidence) {
-            self.transaction = transaction
-            self.stored = stored
-        }
-    }
-
-    package init(
-        position: Int64, evidence: ID<Countersign.Evidence>, leafHash: Digest, record: Record?,
-        isDetached: Bool
-    ) {
-        self.position = position
-        self.evidence = evidence
-        self.leafHash = leafHash
-        self.record = record
-        self.isDetached = isDetached
-    }
-}
-
-/// A checkpoint as the database has it.
-package struct LoggedCheckpoint: Sendable {
-    package let size: Int64
-    package let root: Digest
-    package let snapshot: TransactionSnapshot
-    package let note: Bytes
-
-    package init(size: Int64, root: Digest, snapshot: TransactionSnapshot, note: Bytes) {
-        self.size = size
-        self.root = root
-        self.snapshot = snapshot
-        self.note = note
-    }
-}
-
-/// What is wrong with a log, and from which position on.
-package struct LogFault: Error, Hashable, Sendable {
-    /// The first position that is another than it was, as far as that can be told.
-    package let position: Int64
-    package let what: What
-
-    /// The raw value is what `evidence fsck` prints.
-    package enum What: String, Sendable {
-        case gap = "there is no row for this position"
-        case recordMissing = "its record is gone"
-        case record = "its record is not what its leaf says"
-        case leafHash = "its record has another leaf than was given this position"
-        case order = "its record was not written where it stands"
-        case tile = "a stored tile has other hashes than the leaves"
-        case root = "the root of a checkpoint is not that of the leaves before it"
-        case note = "a checkpoint does not say what its columns say"
-        case signature = "a checkpoint is not signed by a key of the log"
-        case checkpoint = "a checkpoint is gone, or ends where no batch ended"
-        case edge = "the state of the log is not that of its leaves"
-        case beyond = "there are rows after the end of the log"
-    }
-
-    package init(_ what: What, at position: Int64) {
-        self.what = what
-        self.position = position
-    }
-}
-
 /// Makes a log again from its records, one position after another, and compares all that is stored with it:
 /// record → leaf → position → tile → root → signature.
 package struct LogCheck: Sendable {
     private let origin: String
-    private let keys: [VerifierKey]
+    private let detached: String?
     private var edge: TreeEdge
-    /// The snapshot of the batch before, and the place in the order within this one.
+    private var keys: Set<VerifierKey>
+    /// The checkpoint before: what it saw, and its link.
     private var before: TransactionSnapshot?
+    package private(set) var link: LogLink
+    /// The place in the order within this batch.
     private var last: (transaction: UInt64, evidence: ID<Countersign.Evidence>)?
     /// The time of the newest record so far that is there.
     private var newest: Instant?
+    /// The keys that records tell, each with its record and position.
+    package private(set) var told: [ToldKey] = []
+
+    /// A key of the log, as a record of the log tells it.
+    package struct ToldKey: Hashable, Sendable {
+        package let key: String
+        package let evidence: ID<Countersign.Evidence>
+        package let position: Int64
+    }
 
     /// How far apart in time neighbours in the log may be, in milliseconds: IDs are fresh within five minutes.
     private static let slack: Int64 = 600_000
 
     /// - Parameters:
     ///   - origin: The name of the log.
-    ///   - keys: Verifier keys of which one must have signed each checkpoint.
+    ///   - keys: Verifier keys of which one must have signed each checkpoint; those that records tell are believed
+    ///     from there on.
+    ///   - detached: The newest month, as `2026-01`, of which a record tells that it was detached. Months are
+    ///     detached from the oldest on, so records of no later one may be gone.
     ///   - edge: The tree before the first position; an empty one checks everything.
-    ///   - before: The snapshot of the checkpoint of that size; `nil` for an empty one.
+    ///   - before: The checkpoint of that size; `nil` for an empty one.
     package init(
-        origin: String, keys: [VerifierKey], from edge: TreeEdge = TreeEdge(),
-        after before: TransactionSnapshot? = nil
+        origin: String, keys: [VerifierKey], detached: String? = nil,
+        from edge: TreeEdge = TreeEdge(),
+        after before: LoggedCheckpoint? = nil
     ) {
         self.origin = origin
-        self.keys = keys
+        self.keys = Set(keys)
+        self.detached = detached
         self.edge = edge
-        self.before = before
+        self.before = before?.snapshot
+        link = before?.link ?? .none
     }
 
     /// The next position.
     package var size: Int64 { edge.size }
+
+    /// The tile of leaves that is not full yet.
+    package var lastTile: Tile? { edge.partialTiles.first { $0.place.level == 0 } }
 
     /// Takes the next position.
     ///
@@ -133,16 +76,34 @@ package struct LogCheck: Sendable {
             }
             try demandOrder(record, batch, position)
             newest = max(newest ?? record.stored.id.instant, record.stored.id.instant)
-        } else if !entry.isDetached || isAfterOthers(entry.evidence) {
+            hearKey(record.stored, at: position)
+        } else if !isDetached(entry.evidence) {
             throw LogFault(.recordMissing, at: position)
         }
         return edge.append(CollectionOfOne(entry.leafHash))
     }
 
-    /// Whether records of later months, which are there, stand before it: then its month was not detached, but
+    /// Whether its month was detached. Not when records of later months, which are there, stand before it: then
     /// somebody gave the position an older name.
-    private func isAfterOthers(_ evidence: ID<Countersign.Evidence>) -> Bool {
-        newest.map { $0.milliseconds > evidence.instant.milliseconds + Self.slack } ?? false
+    private func isDetached(_ evidence: ID<Countersign.Evidence>) -> Bool {
+        guard let detached, evidence.instant.text.prefix(7) <= detached[...] else { return false }
+        return newest.map { $0.milliseconds <= evidence.instant.milliseconds + Self.slack } ?? true
+    }
+
+    private mutating func hearKey(_ record: StoredEvidence, at position: Int64) {
+        guard record.kind == EvidenceKind.logKey.rawValue,
+            let key = EvidenceLeaf(decoding: record.leaf)?.outcome
+        else { return }
+        told.append(ToldKey(key: key, evidence: record.id, position: position))
+        believe(key)
+    }
+
+    /// Believes a key that a record before the first position tells.
+    package mutating func believe(_ key: String) {
+        guard let key = VerifierKey(text: key), key.kind == .ed25519,
+            key.name.utf8.elementsEqual(origin.utf8)
+        else { return }
+        keys.insert(key)
     }
 
     private mutating func demandOrder(
@@ -158,7 +119,7 @@ package struct LogCheck: Sendable {
         last = (transaction, record.stored.id)
     }
 
-    /// Compares a tile of the leaves with the stored one.
+    /// Compares a tile with the stored one.
     ///
     /// - Throws: ``LogFault`` with the first position below the first hash that differs.
     package static func compare(
@@ -177,7 +138,16 @@ package struct LogCheck: Sendable {
         }
     }
 
-    /// Compares a checkpoint of exactly this size; what follows is of the next batch.
+    /// Whether a checkpoint is the next one, before the positions up to it are taken.
+    ///
+    /// - Throws: ``LogFault``: one between this and the last is gone, or this one was put in or changed.
+    package func demandNext(_ checkpoint: LoggedCheckpoint) throws(LogFault) {
+        guard checkpoint.link.number == link.number + 1 else {
+            throw LogFault(.checkpoint, at: edge.size)
+        }
+    }
+
+    /// Takes a checkpoint of exactly this size; what follows is of the next batch.
     ///
     /// - Throws: ``LogFault``.
     package mutating func take(_ checkpoint: LoggedCheckpoint) throws(LogFault) {
@@ -194,7 +164,11 @@ package struct LogCheck: Sendable {
         guard before.map({ checkpoint.snapshot.isAfter($0) }) ?? true else {
             throw LogFault(.order, at: position)
         }
+        guard checkpoint.link == link.next(checkpoint.columns) else {
+            throw LogFault(.link, at: position)
+        }
         before = checkpoint.snapshot
+        link = checkpoint.link
         last = nil
     }
 
@@ -202,14 +176,15 @@ package struct LogCheck: Sendable {
     ///
     /// - Throws: ``LogFault``.
     package func finish(
-        size: Int64, root: Digest, edge stored: TreeEdge?, snapshot: TransactionSnapshot?
+        size: Int64, root: Digest, edge stored: TreeEdge?, snapshot: TransactionSnapshot?,
+        chain: LogLink
     ) throws(LogFault) {
         guard size <= edge.size else { throw LogFault(.gap, at: edge.size) }
         guard size == edge.size else { throw LogFault(.beyond, at: size) }
         for (partial, hashes) in zip(edge.partialTiles, stored?.partialTiles ?? []) {
             try Self.compare(partial, with: hashes.hashes)
         }
-        guard root == edge.root, stored == edge, snapshot == before else {
+        guard root == edge.root, stored == edge, snapshot == before, chain == link else {
             throw LogFault(.edge, at: max(0, size - 1))
         }
     }

@@ -8,6 +8,13 @@ package enum TilePath: Hashable, Sendable {
     /// C2SP allows no level above; a tree of 2⁶³ leaves has 8.
     package static let levelMax = 63
 
+    /// Whether it has all its hashes or entries, and will never change.
+    package var isFull: Bool {
+        switch self {
+        case .hashes(_, let width), .entries(_, let width): width == Tile.width
+        }
+    }
+
     /// The path, without a slash before it.
     package var text: String {
         switch self {

@@ -115,13 +115,29 @@ import Testing
         }
     }
 
+    @Test func `has one cosignature of an answer kept, the newest`() async throws {
+        try await withLog { log, peer in
+            try await peer.behave("many-times")
+            let witnesses = try await log.witnesses(peer)
+            try await log.grow(3)
+            await witnesses.look(at: .now)
+            let kept = try await log.test.sql("SELECT cosigned_at FROM countersign.log_cosignature")
+            #expect(kept.count == 1)
+            #expect(
+                try witnesses.standing.cosignedAt("w0")
+                    == kept.first.map { row in
+                        try row["cosigned_at"] as Instant
+                    })
+        }
+    }
+
     @Test(arguments: [
         ("status-404", "unknown_log"), ("status-403", "unknown_key"),
         ("status-400", "bad_request"), ("status-500", "status"), ("redirect", "status"),
         ("garbage", "malformed"), ("empty", "malformed"), ("huge", "answer_too_large"),
         ("conflict-without-type", "malformed"), ("conflict-without-number", "malformed"),
         ("other-key", "other_key"), ("forged", "invalid"), ("other-note", "invalid"),
-        ("slow", "timeout"),
+        ("slow", "timeout"), ("fast-clock", "clock"), ("slow-clock", "clock"),
     ])
     func `whose answer is no cosignature stops nothing, and is counted`(
         behaviour: String, outcome: String

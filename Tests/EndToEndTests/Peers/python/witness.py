@@ -126,8 +126,8 @@ class Witness:
                     raise Answer(403) from None
         raise Answer(403)
 
-    def cosign(self, text, secret=None):
-        now = int(time.time())
+    def cosign(self, text, secret=None, ahead=0):
+        now = int(time.time()) + ahead
         signature = (secret or self.secret).sign(f"cosignature/v1\ntime {now}\n".encode() + text)
         stamped = base64.b64encode(self.id + now.to_bytes(8, "big") + signature).decode()
         return f"\u2014 {self.name} {stamped}\n"
@@ -153,6 +153,12 @@ class Witness:
             raise Answer(200, other.cosign(text).encode())
         if behaviour == "forged":
             raise Answer(200, self.cosign(text, ed25519.Ed25519PrivateKey.generate()).encode())
+        if behaviour == "fast-clock":
+            raise Answer(200, self.cosign(text, ahead=360).encode())
+        if behaviour == "slow-clock":
+            raise Answer(200, self.cosign(text, ahead=-360).encode())
+        if behaviour == "many-times":
+            raise Answer(200, "".join(self.cosign(text, ahead=-n) for n in range(5)).encode())
         if behaviour == "other-note":
             raise Answer(200, self.cosign(b"other\n" + text).encode())
         if behaviour == "conflict-without-type":
