@@ -17,6 +17,7 @@ extension PostgresLogAudit {
     /// - Parameters:
     ///   - witnesses: Whose policy has the witnesses' keys.
     ///   - anchors: In which the paths of authorities may end.
+    /// - Returns: How many there are, and how many were verified.
     /// - Throws: ``LogFault``, the first; or ``StoreFailure``.
     package func checkTestimony(
         witnesses: TrustPolicy?, anchors: [Certificate]

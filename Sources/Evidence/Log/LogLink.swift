@@ -22,6 +22,7 @@ package struct LogLink: Hashable, Sendable {
     /// The link of the next row.
     ///
     /// - Parameter columns: Its columns as text; the number comes before them.
+    /// - Returns: Its number, and the digest of the link before, the number and the columns.
     package func next(_ columns: [String]) -> LogLink {
         let text = (["\(number + 1)"] + columns).joined(separator: "\n")
         return LogLink(number: number + 1, link: sha256(link + Bytes(text.utf8)).bytes)

@@ -52,11 +52,13 @@ package struct TestimonyCheck: Sendable {
     package private(set) var verified = 0
 
     /// - Parameter witnesses: Whose policy has the witnesses' keys; without it no cosignature is verified.
+    /// - Returns: A check before the first row.
     package static func cosignatures(by witnesses: TrustPolicy?) -> TestimonyCheck {
         TestimonyCheck(fault: .cosignature, witnesses: witnesses, anchors: [])
     }
 
     /// - Parameter anchors: In which authorities' paths may end; without any, no timestamp is verified.
+    /// - Returns: A check before the first row.
     package static func timestamps(under anchors: [Certificate]) -> TestimonyCheck {
         TestimonyCheck(fault: .timestamp, witnesses: nil, anchors: anchors)
     }
