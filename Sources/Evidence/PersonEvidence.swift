@@ -192,9 +192,12 @@ extension PersonEvidence {
             body: .object(proof(signature, on: context) + because(refusal)))
     }
 
-    /// An act that was refused when it was proposed, with what was sent; nobody has signed it.
+    /// An act that was refused when it was proposed; nobody has signed it.
+    ///
+    /// - Parameter withContent: Whether what was sent is recorded.
     package static func refused(
-        _ command: ProposeActCommand, because refusal: ActRefusal, by person: Person
+        _ command: ProposeActCommand, because refusal: ActRefusal, by person: Person,
+        withContent: Bool
     ) -> EvidenceDraft {
         EvidenceDraft(
             .actRefused, outcome: refusal.recordedWord ?? "refused",
@@ -204,7 +207,7 @@ extension PersonEvidence {
                     .init("client_id", .string(person.id.text)),
                     .init("person", .string(person.name)),
                     .init("role", .string(person.role.rawValue)), .init("stage", "propose"),
-                    .init("content", command.document),
+                    .init("content", withContent ? command.document : .null),
                 ] + because(refusal)))
     }
 

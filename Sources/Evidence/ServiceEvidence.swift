@@ -146,13 +146,20 @@ package enum ServiceEvidence {
             ])
     }
 
-    /// A comparison with a list of core banking, by a command that knows no client.
-    package static func reconciled(filter: JSON) -> EvidenceDraft {
+    /// A look at evidence by a command, which knows no client.
+    package static func read(by command: ReadingCommand, filter: JSON) -> EvidenceDraft {
         EvidenceDraft(
-            .evidenceRead, outcome: "reconciled",
+            .evidenceRead, outcome: command == .reconcile ? "reconciled" : "read",
             body: [
-                "client_id": .null, "command": "evidence reconcile", "filter": filter,
+                "client_id": .null, "command": .string(command.rawValue), "filter": filter,
                 "count": .null,
             ])
+    }
+
+    /// The commands that show evidence.
+    package enum ReadingCommand: String, Sendable {
+        case list = "evidence list"
+        case show = "evidence show"
+        case reconcile = "evidence reconcile"
     }
 }

@@ -30,8 +30,11 @@ package struct Response: Sendable {
     }
 
     /// An answer whose body is made while it is sent; one part is in memory at a time.
-    package static func streamed(contentType: String, parts: @escaping BodyParts) -> Response {
-        var response = Response(status: 200, headers: ["Content-Type": contentType])
+    package static func streamed(
+        contentType: String, headers: HeaderFields = [:], parts: @escaping BodyParts
+    ) -> Response {
+        var response = Response(status: 200, headers: headers)
+        response.headers.set("Content-Type", contentType)
         response.parts = parts
         return response
     }

@@ -54,5 +54,7 @@ extension Statement {
         "refuse_assisted", .write, PackageResources.refuse_assisted_sql)
     static let recordRefusedAct = Statement(
         "record_refused_act", .write, PackageResources.record_refused_act_sql)
+    static let actionBodyKey = Statement(
+        "action_body_key", .read, PackageResources.action_body_key_sql)
     static let withdrawAct = Statement("withdraw_act", .write, PackageResources.withdraw_act_sql)
 }

@@ -81,11 +81,28 @@ extension PostgresActStore {
     package func refuse(
         _ command: ProposeActCommand, because refusal: ActRefusal, on context: ProposalContext
     ) async throws(StoreFailure) -> Bool {
-        let evidence = try await service.seal([
-            PersonEvidence.refused(command, because: refusal, by: context.person)
-        ])
+        var owner: ServiceSubject.BodyKey?
+        if let action = command.action { owner = try await bodyKey(of: action) }
+        let evidence = try await service.seal(
+            [
+                PersonEvidence.refused(
+                    command, because: refusal, by: context.person,
+                    // About a customer's action, and nobody's: nothing would ever erase it.
+                    withContent: owner != nil || !command.kind.isAboutAction)
+            ], keptBy: owner)
         return try await database.succeeded(
-            "recorded", .recordRefusedAct, [.id(command.person), .json(evidence)])
+            "recorded", .recordRefusedAct,
+            [.id(command.person), .id(owner == nil ? nil : command.action), .json(evidence)])
+    }
+
+    private func bodyKey(
+        of action: ID<Action>
+    ) async throws(StoreFailure) -> ServiceSubject.BodyKey? {
+        try await database.query(.actionBodyKey, [.id(action)]) { rows throws(PostgresError) in
+            try rows.single().map { row throws(PostgresError) in
+                ServiceSubject.BodyKey(subject: try row["subject_id"], wrapped: try row["wrapped"])
+            }
+        }
     }
 
     package func recordTampering(

@@ -3,6 +3,7 @@ import Evidence
 
 /// Reads all records of a query, page by page: nothing of a page is kept when the next one is read.
 actor PostgresEvidenceExport: EvidenceExport {
+    nonisolated let completeUntil: Instant
     private let store: PostgresEvidenceStore
     private let recordEnd: @Sendable (Int) async throws(StoreFailure) -> Void
     /// What is still to be read; `nil` after the last page.
@@ -13,12 +14,14 @@ actor PostgresEvidenceExport: EvidenceExport {
     /// - Parameters:
     ///   - store: Reads and opens records.
     ///   - query: Which records, with the length of a page.
+    ///   - completeUntil: Until when no record is missing that matches.
     ///   - recordEnd: Records that so many were given.
     init(
-        store: PostgresEvidenceStore, query: EvidenceQuery,
+        store: PostgresEvidenceStore, query: EvidenceQuery, completeUntil: Instant,
         recordEnd: @escaping @Sendable (Int) async throws(StoreFailure) -> Void
     ) {
         self.store = store
+        self.completeUntil = completeUntil
         self.recordEnd = recordEnd
         rest = query
     }

@@ -59,7 +59,10 @@ package struct PostgresEvidenceStore: EvidenceService {
         try await service.record([
             ServiceEvidence.exported(to: reader, filter: filter, format: format, count: nil)
         ])
-        return PostgresEvidenceExport(store: self, query: bounded) {
+        let complete = Instant(milliseconds: now.milliseconds - Self.lateMilliseconds)
+        return PostgresEvidenceExport(
+            store: self, query: bounded, completeUntil: min(complete, query.to ?? complete)
+        ) {
             [service] count async throws(StoreFailure) in
             try await service.record([
                 ServiceEvidence.exported(to: reader, filter: filter, format: format, count: count)
@@ -67,16 +70,54 @@ package struct PostgresEvidenceStore: EvidenceService {
         }
     }
 
-    /// What was asked for, as the evidence of the reading keeps it: a customer by the random subject, since
-    /// what is told of a reader is not erased with the customer who was read about.
+    /// How long after the time in its ID a record may become visible, in milliseconds: an ID is at most five
+    /// minutes old when its record is written, and no transaction of the service takes longer than the rest.
+    private static let lateMilliseconds: Int64 = 310_000
+
+    /// What was asked for, as the evidence of the reading keeps it: a customer by the random subject, and an
+    /// external ID by the actions that have it, since what is told of a reader is not erased with the customer who
+    /// was read about.
     private func filter(_ query: EvidenceQuery) async throws(StoreFailure) -> JSON {
-        guard let customer = query.customerID else { return query.json(customer: nil) }
+        let actions = try await actions(query.externalID)
+        guard let customer = query.customerID else {
+            return query.json(customer: nil, actions: actions)
+        }
         let subject = try await database.query(.loadCustomer, [.text(customer.text)]) {
             rows throws(PostgresError) -> ID<Subject>? in
             guard let row = try rows.single() else { return nil }
             return try row["subject_id"]
         }
-        return query.json(customer: subject?.text ?? "unknown")
+        return query.json(customer: subject?.text ?? "unknown", actions: actions)
+    }
+
+    private func actions(_ external: ExternalID?) async throws(StoreFailure) -> [ID<Action>]? {
+        guard let external else { return nil }
+        return try await database.query(.actionsOfExternalID, [.text(external.text)]) {
+            rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in try row["id"] }
+        }
+    }
+
+    /// Records that a command is about to show evidence.
+    ///
+    /// - Throws: ``StoreFailure``: then nothing may be shown.
+    package func record(
+        _ query: EvidenceQuery, by command: ServiceEvidence.ReadingCommand
+    ) async throws(StoreFailure) {
+        try await service.record([
+            ServiceEvidence.read(by: command, filter: try await filter(query))
+        ])
+    }
+
+    /// Records that a command is about to show one record.
+    ///
+    /// - Throws: ``StoreFailure``: then it may not be shown.
+    package func record(
+        _ id: ID<Countersign.Evidence>, by command: ServiceEvidence.ReadingCommand
+    ) async throws(StoreFailure) {
+        try await service.record([
+            ServiceEvidence.read(by: command, filter: ["id": .string(id.text)])
+        ])
     }
 
     /// One stored record, for `countersign evidence`; not recorded as a reading.
@@ -116,7 +157,11 @@ package struct PostgresEvidenceStore: EvidenceService {
         fileprivate init(_ row: Row) throws(PostgresError) {
             record = try StoredEvidence(row)
             let id: String? = try row["customer_id"]
-            customer = id.flatMap { try? CustomerID($0) }
+            customer = try id.map { text throws(PostgresError) in
+                do throws(InvalidValue) { return try CustomerID(text) } catch {
+                    throw .malformedColumn("customer_id")
+                }
+            }
         }
     }
 
@@ -153,13 +198,18 @@ extension StoredEvidence {
 extension EvidenceQuery {
     /// What was asked for, as the evidence of the reading keeps it.
     ///
-    /// - Parameter customer: The customer's random subject.
+    /// - Parameters:
+    ///   - customer: The customer's random subject.
+    ///   - actions: Those that have the external ID.
     /// - Returns: One object; what was not asked for is `null`.
-    fileprivate func json(customer: String?) -> JSON {
+    fileprivate func json(customer: String?, actions: [ID<Action>]?) -> JSON {
         .object(
             [
-                .init("customer", .optional(customer)), .init("after", .optional(after?.text)),
-                .init("from", .optional(from?.text)), .init("to", .optional(to?.text)),
+                .init("customer", .optional(customer)),
+                .init(
+                    "external_id_of", actions.map { .array($0.map { .string($0.text) }) } ?? .null),
+                .init("after", .optional(after?.text)), .init("from", .optional(from?.text)),
+                .init("to", .optional(to?.text)),
             ] + members)
     }
 
@@ -172,14 +222,13 @@ extension EvidenceQuery {
         return .object(
             [
                 .init("customer_id", .optional(customerID?.text)), .init("from", clamped(from)),
-                .init("to", clamped(to)),
+                .init("to", clamped(to)), .init("external_id", .optional(externalID?.text)),
             ] + members)
     }
 
     private var members: [JSON.Member] {
         [
             .init("action_id", .optional(actionID?.text)),
-            .init("external_id", .optional(externalID?.text)),
             .init("subject_id", .optional(subject?.text)),
             .init("credential_id", .optional(credentialID?.text)),
             .init("kind", .optional(kind)), .init("outcome", .optional(outcome)),

@@ -47,7 +47,8 @@ package struct PostgresReconciliation: Sendable {
     /// - Throws: ``StoreFailure``.
     package func record(from: Instant?, until: Instant?) async throws(StoreFailure) {
         try await service.record([
-            ServiceEvidence.reconciled(
+            ServiceEvidence.read(
+                by: .reconcile,
                 filter: ["from": .optional(from?.text), "to": .optional(until?.text)])
         ])
     }

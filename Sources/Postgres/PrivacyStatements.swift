@@ -13,4 +13,6 @@ extension Statement {
     static let detachEvidenceMonth = Statement(
         "detach_evidence_month", .write, PackageResources.detach_evidence_month_sql)
     static let listExecuted = Statement("list_executed", .read, PackageResources.list_executed_sql)
+    static let actionsOfExternalID = Statement(
+        "actions_of_external_id", .read, PackageResources.actions_of_external_id_sql)
 }

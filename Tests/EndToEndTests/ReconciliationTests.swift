@@ -19,10 +19,10 @@ import Testing
 
     private func line(
         _ number: Int, evidence: Int? = nil, reference: String = "R", status: String = "executed",
-        amount: String? = nil
+        amount: String? = nil, currency: String = "EUR"
     ) -> String {
         let proof = ID<Countersign.Evidence>(rawValue: UInt128(100 + (evidence ?? number)))
-        let more = amount.map { #","amount":"\#($0)""# } ?? ""
+        let more = amount.map { #","amount":"\#($0)","currency":"\#(currency)""# } ?? ""
         return
             #"{"action_id":"\#(Self.id(number))","evidence_id":"\#(proof)","reference":"\#(reference)","#
             + #""status":"\#(status)"\#(more)}"#
@@ -69,14 +69,15 @@ import Testing
     @Test func `finds what is different, member by member`() throws {
         #expect(
             try differences(
-                [here(1), here(2), here(3), here(4)],
+                [here(1), here(2), here(3), here(4), here(5)],
                 [
                     line(1, evidence: 9), line(2, reference: "S"), line(3, status: "refused"),
-                    line(4, amount: "10.01"),
+                    line(4, amount: "10.01"), line(5, amount: "10.00", currency: "USD"),
                 ]) == [
                     "different   \(Self.id(1))  evidence_id",
                     "different   \(Self.id(2))  reference",
                     "different   \(Self.id(3))  status", "different   \(Self.id(4))  amount",
+                    "different   \(Self.id(5))  currency",
                 ])
     }
 
@@ -93,6 +94,22 @@ import Testing
     @Test(arguments: ["{}", "x", #"{"action_id":"x","status":"executed"}"#, ""])
     func `stops at a line that is none`(text: String) throws {
         #expect(throws: CommandFailure.self) { try differences([], [line(1), text, line(3)]) }
+    }
+
+    /// Each would compare with nothing.
+    @Test(arguments: [
+        (#""status":"executed""#, #""status":"EXECUTED""#),
+        (#""status":"executed""#, #""status":"booked""#), (#""status":"executed""#, #""status":1"#),
+        (#""amount":"10.00""#, #""amount":10.00"#), (#""currency":"EUR""#, #""currency":978"#),
+        (#","currency":"EUR""#, ""), (#""amount":"10.00","#, ""),
+        (#""reference":"R""#, #""reference":7"#),
+    ])
+    func `stops at a member that says nothing here`(member: String, other: String) throws {
+        let whole = line(1, amount: "10.00")
+        let changed = whole.replacing(member, with: other)
+        try #require(changed != whole)
+        #expect(try differences([here(1)], [whole]) == [])
+        #expect(throws: CommandFailure.self) { try differences([here(1)], [changed]) }
     }
 
     @Test func `stops at a line in the wrong place, or twice the same`() throws {

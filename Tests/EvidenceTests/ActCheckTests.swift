@@ -218,7 +218,7 @@ import Testing
         let command = ProposeActCommand(
             person: Fixtures.id(40), kind: .approveAction, document: ["reason": "x"])
         let unsigned = PersonEvidence.refused(
-            command, because: .customerHasKey, by: proposal.context.base.person)
+            command, because: .customerHasKey, by: proposal.context.base.person, withContent: true)
         #expect(ActCheck.stage(of: "act.refused", unsigned.body) == nil)
         try audit.check("act.refused", unsigned.body)
     }

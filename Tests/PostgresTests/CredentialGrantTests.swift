@@ -75,6 +75,8 @@ import Testing
                 "subject_id": "00000000-0000-0000-0000-000000000000"}]')
             """
         ),
+        (.auditor, "42501", "SELECT raw FROM countersign.receipt"),
+        (.auditor, "42501", "SELECT reason FROM countersign.receipt"),
         (
             .op, "CS005",
             "SELECT countersign.add_client(gen_random_uuid(), 'x', 'backend', NULL, NULL, '[]')"

@@ -62,6 +62,32 @@ import Testing
         }
     }
 
+    @Test
+    func `takes with it what officers were refused when they proposed, and lets nobody tell more`()
+        async throws
+    {
+        try await ErasureWorld.with { erasure in
+            try await erasure.settle()
+            let bank = erasure.world.bank
+            let people = erasure.world.people
+            let asked = try await bank.ask(try Fixtures.transfer("30.00"), erasure.world.customer)
+            #expect(try await erasure.world.refusal(asked.id) == .customerHasKey)
+            _ = try await bank.bank.cancel(asked.id, reason: "no more")
+            #expect(try await people.bodies(.actRefused).count == 1)
+            _ = try await erasure.erase()
+            #expect(try await people.bodies(.actRefused).isEmpty)
+            #expect(try await people.evidence(.actRefused) == 1)
+            // A refusal that was under way meanwhile is not written any more.
+            #expect(
+                try await bank.text(
+                    """
+                    SELECT countersign.record_refused_act('\(erasure.world.anna.person.text)',
+                        '\(asked.id.text)', '[]')
+                    """) == "lost_race")
+            #expect(try await erasure.faults() == [])
+        }
+    }
+
     @Test func `takes with it what an act of before V0033 was told under the service's key`()
         async throws
     {

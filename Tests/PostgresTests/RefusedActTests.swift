@@ -117,6 +117,15 @@ import WebAuthn
             #expect(told["signed"] == .bool(false) && told["person"] == "anna")
             #expect(told["content"]?["action_id"] == .string(over.id.text))
             #expect(told["verdict"]?["rule"] == "assisted_max")
+            // Under the key of the customer, with whom it goes.
+            #expect(
+                try await world.bank.count(
+                    """
+                    SELECT count(*) FROM countersign.evidence_body b
+                      JOIN countersign.evidence e ON e.id = b.evidence_id
+                      JOIN countersign.action a ON a.subject_id = b.subject_id
+                     WHERE e.kind = 'act.refused' AND a.id = '\(over.id.text)'
+                    """) == 1)
             try await world.bank.test.sql(world.enrolling)
             #expect(try await world.refusal(over.id) == .customerHasKey)
             #expect(try await self.told(world) == [2, 0, 0, 0])
@@ -229,7 +238,7 @@ import WebAuthn
                 try await world.bank.database.run { connection throws(PostgresError) in
                     try connection.run(
                         script: """
-                            SELECT countersign.record_refused_act('\(world.anna.person.text)', '[]')
+                            SELECT countersign.record_refused_act('\(world.anna.person.text)', NULL, '[]')
                             """)
                 }
             }

@@ -26,6 +26,11 @@ package struct TestReadings: Sendable {
 
     /// A statement that records so many.
     package func statement(_ count: Int, in test: TestDatabase) async throws -> String {
+        "SELECT countersign.write_evidence('\(try await json(count, in: test))'::jsonb)"
+    }
+
+    /// So many records, as the database's functions take them.
+    package func json(_ count: Int, in test: TestDatabase) async throws -> String {
         guard let row = try await test.sql("SELECT clock_timestamp() AS now").first,
             let sealed = sealer.seal(
                 (0..<count).map {
@@ -33,7 +38,6 @@ package struct TestReadings: Sendable {
                 }, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: try row["now"],
                 heads: ChainHeads())
         else { throw InvalidValue("records", "The key was not unwrapped.") }
-        let json = String(decoding: JSON.array(sealed.map(\.json)).encoded, as: UTF8.self)
-        return "SELECT countersign.write_evidence('\(json)'::jsonb)"
+        return String(decoding: JSON.array(sealed.map(\.json)).encoded, as: UTF8.self)
     }
 }

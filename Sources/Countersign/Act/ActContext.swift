@@ -74,6 +74,11 @@ package struct ProposeActCommand: Sendable {
     /// As it was sent.
     package let document: JSON
 
+    /// The action that it says it is about; `nil` when it is about none, or names none.
+    package var action: ID<Action>? {
+        kind.isAboutAction ? document["action_id"]?.text.flatMap { ID<Action>($0) } : nil
+    }
+
     /// Takes what was sent.
     package init(person: ID<Client>, kind: ActKind, document: JSON) {
         self.person = person

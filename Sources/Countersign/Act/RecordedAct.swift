@@ -19,6 +19,14 @@ package enum ActKind: String, CaseIterable, Sendable {
     /// How many people must sign; the database has the same numbers.
     package var signaturesNeeded: Int { self == .tightenPolicy ? 1 : 2 }
 
+    /// Whether it is about one action of a customer, whose it then is.
+    package var isAboutAction: Bool {
+        switch self {
+        case .releaseHold, .cancelHold, .approveAction: true
+        case .publishPolicy, .tightenPolicy, .admitKey, .importPayees: false
+        }
+    }
+
     /// Whether people of a role may propose it.
     package func isFor(_ role: PersonRole) -> Bool {
         switch self {

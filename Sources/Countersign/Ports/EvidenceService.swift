@@ -34,6 +34,10 @@ package protocol EvidenceService: Sendable {
 
 /// An export of evidence that is under way.
 package protocol EvidenceExport: Sendable {
+    /// Until when no record is missing that matches: younger ones may still be under way when it began, and an
+    /// export that goes on after this one begins here.
+    var completeUntil: Instant { get }
+
     /// The next records, none of which were given before; `nil` after the last, when the export is recorded to
     /// have ended.
     func next() async throws(StoreFailure) -> [EvidenceRecord]?

@@ -21,6 +21,7 @@ extension Command {
         settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         try await EvidenceReader.use(invocation) { reader in
+            try await reader.store.record(reader.query, by: .list)
             try await reader.forEach { found in
                 let record = found.record
                 let about = record.action?.text ?? record.credential?.text ?? "-"
@@ -42,6 +43,7 @@ extension Command {
             guard let found = try await reader.store.stored(id) else {
                 throw CommandFailure("there is no such record")
             }
+            try await reader.store.record(id, by: .show)
             let record = reader.store.opened(found)
             let body = record.body.map { String(decoding: $0.encoded, as: UTF8.self) }
             Console.out("kind       \(record.kind)")
@@ -122,11 +124,15 @@ struct EvidenceReader {
         }
     }
 
+    /// What the options ask for.
+    var query: EvidenceQuery {
+        EvidenceQuery(
+            actionID: filter.action, customerID: filter.customer, credentialID: nil,
+            kind: filter.kind, from: nil, to: nil, limit: 500, after: nil)
+    }
+
     func forEach(_ body: (PostgresEvidenceStore.Found) throws -> Void) async throws {
-        try await forEach(
-            EvidenceQuery(
-                actionID: filter.action, customerID: filter.customer, credentialID: nil,
-                kind: filter.kind, from: nil, to: nil, limit: 500, after: nil), body)
+        try await forEach(query, body)
     }
 
     private func forEach(

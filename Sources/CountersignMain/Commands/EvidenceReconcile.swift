@@ -126,7 +126,8 @@ final class LineReader {
         guard let line = try line() else { return nil }
         guard let booking = Reconciliation.Booking(line) else {
             throw CommandFailure(
-                "line \(number) is no JSON object with action_id, evidence_id, reference and status"
+                "line \(number) is no JSON object with action_id and status (executed or refused), and, as texts, "
+                    + "evidence_id, reference, amount with currency"
             )
         }
         if let last, booking.action.rawValue <= last.rawValue {

@@ -8,25 +8,37 @@ struct Reconciliation {
     /// One line of core banking's list.
     struct Booking: Equatable {
         let action: ID<Action>
+        let isExecuted: Bool
         let evidence: String?
         let reference: String?
-        let status: String
+        /// Both or none.
         let amount: String?
+        let currency: String?
 
-        /// Reads `{"action_id", "evidence_id", "reference", "status", "amount"?}`; further members are core
-        /// banking's own.
+        /// Reads `{"action_id", "status", "evidence_id"?, "reference"?, "amount"? and "currency"?}`; further
+        /// members are core banking's own.
+        ///
+        /// `nil` also for a member of another type, which would compare with nothing, and for any other word of
+        /// `status`, by which a booking could be passed over.
         init?(_ line: Bytes) {
             let json: JSON
             do throws(MalformedJSON) { json = try StrictJSON.parse(line) } catch { return nil }
+            let texts = ["evidence_id", "reference", "amount", "currency"].map { json[$0] ?? .null }
             guard let action = json["action_id"]?.text.flatMap({ ID<Action>($0) }),
-                let status = json["status"]?.text
+                let status = json["status"]?.text.flatMap(Status.init),
+                texts.allSatisfy({ $0 == .null || $0.text != nil }),
+                (texts[2] == .null) == (texts[3] == .null)
             else { return nil }
             self.action = action
-            self.status = status
-            evidence = json["evidence_id"]?.text
-            reference = json["reference"]?.text
-            amount = json["amount"]?.text
+            isExecuted = status == .executed
+            evidence = texts[0].text
+            reference = texts[1].text
+            amount = texts[2].text
+            currency = texts[3].text
         }
+
+        /// Core banking's own words, as in its receipts.
+        private enum Status: String { case executed, refused }
     }
 
     /// What is not the same on both sides.
@@ -69,9 +81,7 @@ struct Reconciliation {
         guard let there else { return (nil, false, false) }
         guard let here, here.action == there.action else {
             // What was not executed on either side is the same on both.
-            return (
-                there.status == Self.executedWord ? .onlyThere(there.action) : nil, false, true
-            )
+            return (there.isExecuted ? .onlyThere(there.action) : nil, false, true)
         }
         executed += 1
         let members = Self.differences(here, there)
@@ -79,16 +89,17 @@ struct Reconciliation {
         return (members.isEmpty ? nil : .different(here.action, members), true, true)
     }
 
-    private static let executedWord = "executed"
-
     private static func differences(_ here: ExecutedAction, _ there: Booking) -> [String] {
         var members: [String] = []
-        if there.status != executedWord { members.append("status") }
+        if !there.isExecuted { members.append("status") }
         if there.evidence != here.evidence.text { members.append("evidence_id") }
         // Of a customer who was erased nothing else is known here.
         guard !here.isErased else { return members }
         if there.reference != here.reference { members.append("reference") }
-        if let amount = there.amount, amount != here.amount { members.append("amount") }
+        if let amount = there.amount {
+            if amount != here.amount { members.append("amount") }
+            if there.currency != here.currency { members.append("currency") }
+        }
         return members
     }
 }

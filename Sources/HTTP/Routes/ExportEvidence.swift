@@ -19,7 +19,10 @@ extension APIRoutes {
                 let export = try await evidence.export(
                     call.input.query, format: format.rawValue, reader: call.client)
                 let head = Locked(format.head)
-                return .streamed(contentType: format.contentType) { () async throws(StoreFailure) in
+                return .streamed(
+                    contentType: format.contentType,
+                    headers: ["Countersign-Complete-Until": export.completeUntil.text]
+                ) { () async throws(StoreFailure) in
                     // What comes before the first record comes by itself, also when there is none.
                     let first = head.withLock { head in
                         defer { head = nil }

@@ -65,6 +65,7 @@ import Testing
             id: "made-here", traceparent: nil)
         let response = await api.router().respond(to: request)
         #expect(response.status == 200)
+        #expect(response.headers.only("Countersign-Complete-Until") == Fixture.now.text)
         var bytes: Bytes = []
         let parts = try #require(response.parts)
         while let part = try await parts() { bytes += part }

@@ -182,6 +182,7 @@ struct FakeEvidence: EvidenceService {
 
 /// An export of a few pages.
 actor FakeExport: EvidenceExport {
+    nonisolated let completeUntil = Fixture.now
     private var pages: ArraySlice<[EvidenceRecord]>
     private let failsAtEnd: Bool
 
