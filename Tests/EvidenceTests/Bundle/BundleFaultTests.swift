@@ -175,14 +175,13 @@ import Testing
     }
 
     @Test func `is refused with a time stamp that is not believed`() async throws {
-        struct Unbelieved: Error {}
         let world = try await BundleWorld()
         let bundle = try world.bundle(timestamps: [[1], [2]])
         let note = try #require(try world.checkpoint().byLogAlone)
-        #expect(throws: BundleFault.timestamp(2)) {
-            try world.verify(bundle.encoded) { token, signed in
-                guard token == [1], signed == note.encoded else { throw Unbelieved() }
-                return Fixtures.at
+        #expect(throws: BundleFault.timestamp(2, .imprint)) {
+            try world.verify(bundle.encoded) { token, signed throws(TimestampFault) in
+                guard token == [1], signed == note.encoded else { throw .imprint }
+                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa")
             }
         }
         #expect(note.signatures.count == 1)
