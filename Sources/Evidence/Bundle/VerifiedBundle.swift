@@ -35,9 +35,9 @@ package struct VerifiedBundle: Sendable {
 
     private func sentence(_ record: BundleRecord) -> String {
         let place = "Position \(record.position) of \(checkpoint.checkpoint.size): "
-        guard let body = record.body else {
+        guard let body = record.body ?? (record.role.isLeafAlone ? [:] : nil) else {
             return place + "“\(record.leaf.kind)” at \(record.leaf.at.text). "
-                + "Its body was erased or left out: what it said was not checked."
+                + "Its body was erased with its customer."
         }
         return place + what(record, body)
     }
@@ -63,6 +63,10 @@ package struct VerifiedBundle: Sendable {
         case .notExecuted:
             return "core banking refused it: \(body["reason"]?.text ?? ""), recorded at \(at)."
         case .unknown: return "at \(at) it was not known whether core banking had executed it."
+        case .erased:
+            return
+                "the customer was erased at \(at), and with the customer what these records said: "
+                + "it was not checked, and cannot be."
         }
     }
 

@@ -86,16 +86,26 @@ import Testing
 
     /// A customer who was erased: the proofs stay valid, and what cannot be checked is said.
     @Test func `still proves that erased records are in the log`() async throws {
-        let world = try await BundleWorld()
-        let erased = world.records.mapValues { record in
-            EvidenceBundle.Record(
-                role: record.role, position: record.position, leaf: record.leaf,
-                body: record.role == .policy ? record.body : nil)
-        }
-        let verified = try world.verify(world.bundle(erased).encoded)
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        let bundle = try world.bundle(world.bare)
+        let verified = try world.verify(bundle.encoded)
         #expect(!verified.isSignatureVerified)
-        let said = verified.sentences.filter { $0.contains("Its body was erased or left out") }
+        let said = verified.sentences.filter { $0.contains("Its body was erased") }
         #expect(said.count == 4)
+        #expect(
+            verified.sentences.contains {
+                $0.hasPrefix("Position 606 of 627: the customer was erased at 2026-01-05T11:06:41Z")
+            })
+        #expect(bundle.encoded.count < 20_480)
+    }
+
+    /// Its leaf says who was erased, and nothing says more than a stranger needs.
+    @Test func `holds no body of an erasure, and is none with one`() async throws {
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        var records = world.bare
+        records[.erased] = world.records[.erased]
+        #expect(try #require(world.bundle(records).entries[.erased]).body == nil)
+        #expect(try world.fault(world.withBodyOfErasure()) == .form)
     }
 
     @Test(arguments: [BundleRole.enrolled, .created, .approved, .executed])
