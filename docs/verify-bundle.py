@@ -1,6 +1,6 @@
 """Verifies one decision from an evidence bundle (evidence-format.md) with Python's standard library and openssl(1).
 usage: python3 verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; exits with 0 only if all holds. Left out: see the page."""
-import base64, hashlib, json, pathlib, re, subprocess, sys, tempfile
+import base64, hashlib, json, pathlib, re, subprocess, sys, tempfile, uuid
 def need(holds, what): holds or sys.exit("INVALID: " + what)
 def sha(data): return hashlib.sha256(data).digest()
 def canonical(value, sort): return json.dumps(value, sort_keys=sort, separators=(",", ":"), ensure_ascii=False)
@@ -14,10 +14,9 @@ def openssl(arguments, **files):
         return subprocess.run(["openssl", *arguments.split()], cwd=folder, capture_output=True).returncode == 0
 ED25519 = bytes.fromhex("302a300506032b6570032100")         # RFC 8410: the DER before a raw key
 def signs(spki, message, signature):                        # a key in DER says itself of which kind it is
-    command = f"dgst -sha{384 if len(spki) == 120 else 256} -verify k -signature s m"
-    if spki.startswith(ED25519): command = "pkeyutl -verify -pubin -inkey k -rawin -in m -sigfile s"
-    pem = b"-----BEGIN PUBLIC KEY-----\n" + base64.encodebytes(spki) + b"-----END PUBLIC KEY-----\n"
-    return openssl(command, k=pem, m=message, s=signature)
+    command = f"dgst -sha{384 if len(spki) == 120 else 256} -keyform DER -verify k -signature s m"
+    if spki.startswith(ED25519): command = "pkeyutl -verify -pubin -keyform DER -inkey k -rawin -in m -sigfile s"
+    return openssl(command, k=spki, m=message, s=signature)
 def der(raw):                                               # r and s of P-256, 32 bytes each, as openssl reads them
     r, s = ((b"\0" + part if part[:1] >= b"\x80" else part) for part in (raw[:32].lstrip(b"\0"), raw[32:].lstrip(b"\0")))
     return bytes([0x30, len(r + s) + 4, 2, len(r)]) + r + bytes([2, len(s)]) + s
@@ -59,7 +58,7 @@ def root_of(leaf, at, last, path):                          # RFC 9162 section 2
         while at == last and at and not at & 1: at, last = at >> 1, last >> 1
         at, last = at >> 1, last >> 1
     return node if fits and last == 0 else None
-KINDS = {"enrolled": "credential.enrolled", "policy": "policy.published", "not_executed": "order.refused"}
+KINDS = {"enrolled": "credential.enrolled", "policy": "policy.published", "not_executed": "order.refused", "erased": "subject.erased"}
 def read_entry(role, entry, origin, size, root):            # proof and checkpoint together are c2sp.org/tlog-proof
     need(list(entry) in (["proof", "leaf", "salt", "body"], ["proof", "leaf"]), role + ": members")
     index, path = re.fullmatch(r"c2sp.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n(.*)\n", entry["proof"], re.S).groups()
@@ -88,21 +87,22 @@ def check_signature(body, leaf, role, created):
     need(not created or all(created["action"][m] == message[m] for m in ("customer_id", "kind")), "another action was created")
     print(f"  {role}: signed with a {answer['kind']}: {canonical(message, True)}")
 def verify(text, policy, authority=None):
-    bundle = json.loads(text)
-    need(list(bundle) == ["v", "checkpoint", "timestamps", "entries"] and canonical(bundle, False) == text, "form")
-    need(bundle["v"] == "countersign/bundle/1", "version")
+    bundle = {"v": "countersign/bundle/1", **{m: json.loads(text)[m] for m in ("checkpoint", "timestamps", "entries")}}
+    need(canonical(bundle, False) == text, "form")
     *log, note = read_checkpoint(bundle["checkpoint"], *read_policy(policy))
     for token in map(b64, bundle["timestamps"]):
         need(not authority or openssl("ts -verify -data n -in t -CAfile c", n=note, t=token, c=authority), "time stamp")
     records = {role: read_entry(role, entry, *log) for role, entry in bundle["entries"].items()}
-    need(len({other[2] is None for name, other in records.items() if name != "policy"}) == 1, "a body was left out")
+    last, gone, told, _ = records.pop("erased", (1 << 63, None, None, None))     # whom, says the leaf alone
+    need({other[2] is None for name, other in records.items() if name != "policy"} == {gone is not None}, "a body was left out")
     (role,) = records.keys() & {"approved", "rejected", "refused"}     # exactly one decision
     (at, leaf, body, _), first = records[role], [other for other in ("enrolled", "policy", "created") if other in records]
     need(first == ["enrolled"] * ("credential" in leaf) + ["policy"] * ("policy" in leaf) + ["created"], "records")
+    need(not gone or not told and str(uuid.UUID(int=0)) == gone["subject"] != gone["outcome"] == leaf["subject"], "not erased")
     for other, (position, its, _, _) in records.items():
         for member in {"policy": ["policy"], "enrolled": ["subject", "credential"]}.get(other, ["subject", "action"]):
             need(its[member] == leaf[member], f"{other}: other {member}")
-        need(position < at if other in first else role in (other, "approved"), other + ": place")
+        need(position < (at if other in first else last) and (other in first or role in (other, "approved")), other + ": place")
     for of, sequence, previous in (("action", "aseq", "aprev"), ("credential", "cseq", "cprev")):
         chain = sorted((int(its[sequence]), its[previous], own) for _, its, _, own in records.values() if of in its)
         for (a, _, own), (b, before, _) in zip(chain, chain[1:]): need(a + 1 < b or (a + 1, own) == (b, before), of)

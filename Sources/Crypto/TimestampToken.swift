@@ -29,6 +29,19 @@ package enum TimestampFault: String, Error, Sendable, CaseIterable {
     }
 }
 
+/// What an authority proves of some bytes by its timestamp.
+package struct ProvenTimestamp: Hashable, Sendable {
+    /// When the authority saw them, in whole seconds.
+    package let at: Instant
+    /// Whom the certificate of its signer names, as ``DistinguishedName/text``.
+    package let authority: String
+
+    package init(at: Instant, authority: String) {
+        self.at = at
+        self.authority = authority
+    }
+}
+
 /// Timestamps of others: what to ask for, and what an answer proves. No clock, file or network is used.
 ///
 /// Source: RFC 3161, with RFC 5816 for the hash over the signer's certificate.
@@ -62,28 +75,28 @@ package enum TimestampToken {
     ///   - response: The TimeStampResp.
     ///   - text: What was stamped: of a checkpoint, the note with the log's own signatures alone.
     ///   - anchors: The certificates in which the authority's path may end.
-    /// - Returns: When the authority saw it, in whole seconds.
+    /// - Returns: When the authority saw it, and which authority it is.
     /// - Throws: ``TimestampFault``.
     package static func verify(
         response: Bytes, over text: Bytes, anchors: [Certificate]
-    ) throws(TimestampFault) -> Instant {
+    ) throws(TimestampFault) -> ProvenTimestamp {
         try verify(response, TimestampQuery(over: sha256(text), nonce: []), anchors)
     }
 
     /// Checks the answer to ``query(over:nonce:)``: it must repeat the nonce, too.
     ///
-    /// - Returns: When the authority saw it, in whole seconds.
+    /// - Returns: When the authority saw it, and which authority it is.
     /// - Throws: ``TimestampFault``.
     package static func verify(
         response: Bytes, over text: Bytes, nonce: Bytes, anchors: [Certificate]
-    ) throws(TimestampFault) -> Instant {
+    ) throws(TimestampFault) -> ProvenTimestamp {
         precondition(nonce.count == nonceBytes, "a nonce has its length")
         return try verify(response, TimestampQuery(over: sha256(text), nonce: nonce), anchors)
     }
 
     private static func verify(
         _ response: Bytes, _ query: TimestampQuery, _ anchors: [Certificate]
-    ) throws(TimestampFault) -> Instant {
+    ) throws(TimestampFault) -> ProvenTimestamp {
         guard response.count <= responseBytesMax, let answer = TimestampResponse(der: response)
         else { throw .malformed }
         // PKIStatus granted or grantedWithMods. Source: RFC 3161 §2.4.2.
@@ -93,10 +106,11 @@ package enum TimestampToken {
         try answer.verify(answering: query, anchors: anchors.map(\.handle), at: seconds)
         guard answer.hasStrongDigest else { throw .signature }
         // Stricter than OpenSSL, which passes over key usages that it has no name for.
-        guard case .present([timeStamping])? = answer.signer?.extendedKeyUsages else {
-            throw .signer
-        }
-        return Instant(milliseconds: seconds * 1000)
+        guard let signer = answer.signer,
+            case .present([timeStamping]) = signer.extendedKeyUsages, let name = signer.subject
+        else { throw .signer }
+        return ProvenTimestamp(
+            at: Instant(milliseconds: seconds * 1000), authority: DistinguishedName(name).text)
     }
 
     /// The last second of the year 9999.

@@ -49,12 +49,18 @@ struct ErasedSubject {
     /// Records of the service itself whose bodies went too.
     let serviceRecords: [ID<Countersign.Evidence>]
 
-    /// `nil` for a record that does not say clearly whom it has erased, or says it of the service itself.
-    init?(_ leaf: EvidenceLeaf, _ body: JSON) {
+    /// Whom a leaf alone names; `nil` when it does not say that clearly, or says it of the service itself.
+    static func subject(in leaf: EvidenceLeaf) -> ID<Subject>? {
         guard leaf.subject == EvidenceSealer.serviceSubject,
-            let subject = leaf.outcome.flatMap({ ID<Subject>($0) }),
-            subject != EvidenceSealer.serviceSubject,
-            body["subject_id"]?.text == leaf.outcome,
+            let subject = leaf.outcome.flatMap({ ID<Subject>($0) }), subject.text == leaf.outcome,
+            subject != EvidenceSealer.serviceSubject
+        else { return nil }
+        return subject
+    }
+
+    /// `nil` for a record whose leaf or body does not say clearly whom it has erased.
+    init?(_ leaf: EvidenceLeaf, _ body: JSON) {
+        guard let subject = Self.subject(in: leaf), body["subject_id"]?.text == leaf.outcome,
             case .array(let named)? = body["service_records"]
         else { return nil }
         let records = named.compactMap { $0.text.flatMap { ID<Countersign.Evidence>($0) } }

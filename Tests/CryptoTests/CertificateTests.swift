@@ -52,6 +52,9 @@ import Testing
         #expect(certificate.subject[.organizationalUnit] == "Authenticator Attestation")
         #expect(certificate.subject[.commonName] == "Zähler")
         #expect(certificate.subject[.serialNumber] == "f920")
+        #expect(
+            certificate.subject.text
+                == "C=AA,O=Bank,OU=Authenticator Attestation,CN=Zähler,serialNumber=f920")
         #expect(certificate.issuer[.commonName] == "Issuer")
         #expect(certificate.issuer[.country] == nil)
         #expect(certificate.notBefore.text == "2024-01-01T00:00:00Z")
@@ -70,6 +73,17 @@ import Testing
         #expect(aaguid.map(\.isCritical) == [false])
         #expect(certificate.extensions("1.2.3.4").map(\.isCritical) == [true, false])
         #expect(certificate.extensions("1.2.3.5").isEmpty)
+    }
+
+    /// A name is shown to whoever has to decide whom to believe.
+    @Test func `has a name that is shown as nothing else`() throws {
+        let key = try key.get()
+        let draft = TestCertificate(
+            subject: [("2.5.4.3", "tsa,O=Bank\n\u{1B}[2J\u{202E}"), ("1.2.3", "x")],
+            issuer: TestCertificate.name("Issuer"), spki: key.publicKey.spki)
+        let certificate = try Certificate(der: try draft.signed(by: key))
+        #expect(
+            certificate.subject.text == #"CN=tsa\2cO\3dBank\0a\1b[2J\e2\80\ae,1.2.3=x"#)
     }
 
     @Test func `without extensions says nothing of them`() throws {

@@ -163,6 +163,12 @@ import Testing
         }
     }
 
+    /// `privacy.database_url` was once read by nobody, so that the service could erase no customer.
+    @Test func `has no setting that no command reads`() {
+        let unread = Setting.all.filter { setting in !Command.all.contains { $0.uses(setting) } }
+        #expect(unread.map(\.name) == [])
+    }
+
     @Test func `knows every setting that a command names`() {
         for command in Command.all {
             for name in command.settings {

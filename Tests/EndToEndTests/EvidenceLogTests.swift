@@ -233,14 +233,6 @@ import Testing
     }
 }
 
-extension ServiceProcess {
-    /// Asks it to end, and waits for that.
-    fileprivate func ended() async throws -> Ending {
-        signal(SIGTERM)
-        return try await ending()
-    }
-}
-
 extension TestBank {
     /// Runs one statement that no transaction may hold, on the database `postgres`.
     private func administer(_ statement: String) async throws {

@@ -1,5 +1,5 @@
 -- The records of one action's bundle, with their positions: its life, the enrolment of the key that decided,
--- and the publication of the policy that did. Zero rows when the record is of no action.
+-- the publication of the policy that did, and the erasure of the customer when there was one. Zero rows when the record is of no action.
 --   $1 a record of the action
 WITH of_action AS (
     SELECT DISTINCT ON (e.kind) e.* FROM countersign.evidence e
@@ -23,7 +23,11 @@ chosen AS (
     SELECT e.* FROM countersign.evidence e, decision d
      WHERE e.kind = 'policy.published' AND e.id < d.id
        AND substring(encode(e.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
-           = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"'))
+           = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
+    UNION ALL
+    -- Why the customer's records have no bodies.
+    SELECT e.* FROM decision d JOIN countersign.erasure x ON x.subject_id = d.subject_id
+      JOIN countersign.evidence e ON e.id = x.evidence_id)
 SELECT c.id, c.kind, c.action_id, c.subject_id, c.credential_id, c.leaf, c.leaf_hash, c.body_commit,
        c.recorded_at, b.subject_id AS body_subject_id, b.salt, b.nonce, b.ciphertext, k.wrapped, l.position,
        b.evidence_id IS NULL AND k.subject_id IS NOT NULL AND k.wrapped IS NULL AS is_erased

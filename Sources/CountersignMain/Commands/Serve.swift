@@ -7,7 +7,7 @@ extension Command {
         settings: [
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
             "webauthn", "android", "apple",
-            "payment", "development", "identity", "evidence", "log", "core", "delivery",
+            "payment", "development", "identity", "evidence", "privacy", "log", "core", "delivery",
             "events", "policy", "device_requests", "limits", "failpoint",
         ],
         required: [

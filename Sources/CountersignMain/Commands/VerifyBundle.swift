@@ -1,4 +1,5 @@
 import Countersign
+import Crypto
 import Evidence
 import Foundation
 
@@ -14,14 +15,20 @@ extension Command {
                 name: "trust", placeholder: "POLICY",
                 what:
                     "the file that says which log and witnesses to believe (c2sp.org/tlog-policy)",
-                isRequired: true)
+                isRequired: true),
+            .init(
+                name: "timestamp-ca", placeholder: "FILE",
+                what:
+                    "certificates in PEM of the time-stamp authorities to believe; without it, time stamps are not checked"
+            ),
         ]
     ) { invocation in
         let trust = try trustPolicy(invocation.option("trust") ?? "")
+        let check = try invocation.option("timestamp-ca").map(timestampCheck)
         let bundle = try contents(
             of: invocation.positionals[0], atMost: EvidenceBundle.bytesMax)
         do throws(BundleFault) {
-            let verified = try BundleVerifier(trust: trust, verifyTimestamp: nil).verify(bundle)
+            let verified = try BundleVerifier(trust: trust, verifyTimestamp: check).verify(bundle)
             verified.sentences.forEach(Console.out)
         } catch {
             throw CommandFailure("the bundle proves nothing: \(error.sentence)")
@@ -34,6 +41,21 @@ extension Command {
             return try TrustPolicy(text: text)
         } catch {
             throw CommandFailure("the trust policy \(path): \(error.sentence)")
+        }
+    }
+
+    /// Believes time stamps whose path ends in one of these certificates.
+    private static func timestampCheck(_ path: String) throws -> BundleVerifier.TimestampCheck {
+        let bytes = try contents(of: path, atMost: Certificate.pemUnitsMax)
+        let anchors: [Certificate]
+        do throws(CertificateError) {
+            anchors = try Certificate.all(pem: String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw CommandFailure("\(path) has a certificate that cannot be read")
+        }
+        guard !anchors.isEmpty else { throw CommandFailure("\(path) has no certificate in PEM") }
+        return { response, note throws(TimestampFault) in
+            try TimestampToken.verify(response: response, over: note, anchors: anchors)
         }
     }
 

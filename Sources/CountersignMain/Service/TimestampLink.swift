@@ -74,7 +74,8 @@ struct TimestampLink: Sendable {
         let at: Instant
         do throws(TimestampFault) {
             at = try TimestampToken.verify(
-                response: answer.body, over: published.encoded, nonce: nonce, anchors: anchors)
+                response: answer.body, over: published.encoded, nonce: nonce, anchors: anchors
+            ).at
         } catch {
             return .failed(Cause(error))
         }

@@ -1,3 +1,5 @@
+internal import Countersign
+
 /// The attributes of a subject or an issuer, in their order.
 package struct DistinguishedName: Hashable, Sendable {
     /// One attribute.
@@ -44,6 +46,25 @@ package struct DistinguishedName: Hashable, Sendable {
         }
     }
 
+    /// For a person: `CN=tsa,O=Example`, in the order of the certificate. What would be taken for the form of
+    /// the name, or changes how a terminal shows it, is escaped. Source: RFC 4514 §2.4, §3.
+    package var text: String {
+        entries.map { entry in
+            let value = entry.value.unicodeScalars.map { scalar -> String in
+                guard !scalar.isPrintable || #",+"\<>;="#.unicodeScalars.contains(scalar) else {
+                    return String(scalar)
+                }
+                return scalar.utf8.map { "\\" + Hex.encode([$0]) }.joined()
+            }
+            return (Self.names[entry.attribute] ?? entry.attribute.oid) + "=" + value.joined()
+        }.joined(separator: ",")
+    }
+
+    private static let names: [Attribute: String] = [
+        .commonName: "CN", .serialNumber: "serialNumber", .country: "C", .organization: "O",
+        .organizationalUnit: "OU",
+    ]
+
     /// Whether there is no attribute at all.
     package var isEmpty: Bool { entries.isEmpty }
 
@@ -56,5 +77,17 @@ package struct DistinguishedName: Hashable, Sendable {
     package subscript(attribute: Attribute) -> String? {
         let values = values(attribute)
         return values.count == 1 ? values[0] : nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is seen where it stands, and does nothing to what stands beside it.
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse,
+            .surrogate:
+            false
+        default: true
+        }
     }
 }

@@ -48,13 +48,17 @@ struct BundleCheck {
         try checkFollowing()
     }
 
-    /// A customer is erased whole: where one body is left out, nothing of the others can be compared with it.
+    /// A customer is erased whole, and the log says so: whoever left bodies out, and be it all of them, has no
+    /// record of an erasure.
     private func checkBodies() throws(BundleFault) {
-        let ofCustomer = BundleRole.allCases.filter { $0 != .policy && records[$0] != nil }
-        guard let erased = ofCustomer.first(where: { records[$0]?.body == nil }),
-            ofCustomer.contains(where: { records[$0]?.body != nil })
-        else { return }
-        throw .stripped(erased)
+        let ofCustomer = BundleRole.allCases.compactMap { $0.isOfCustomer ? records[$0] : nil }
+        let bare = ofCustomer.filter { $0.body == nil }
+        if let first = bare.first, bare.count < ofCustomer.count { throw .stripped(first.role) }
+        try demand(.erased, where: !bare.isEmpty)
+        guard let erased = records[.erased] else { return }
+        for record in ofCustomer where record.position > erased.position {
+            throw .record(record.role, .afterErasure)
+        }
     }
 
     /// What each is about, and that it was there before the decision.
@@ -74,6 +78,10 @@ struct BundleCheck {
                 throw .otherKey(role)
             }
             guard record.leaf.subject == decision.leaf.subject else { throw .otherCustomer(role) }
+        case .erased:
+            guard ErasedSubject.subject(in: record.leaf) == decision.leaf.subject else {
+                throw .otherCustomer(role)
+            }
         case .created, .approved, .rejected, .refused, .held, .released, .cancelled, .executed,
             .notExecuted, .unknown:
             guard let action = record.leaf.action?.of, action == decision.leaf.action?.of else {

@@ -18,6 +18,8 @@ package enum BundleRole: String, CaseIterable, Sendable {
     case notExecuted = "not_executed"
     /// Retries were used up.
     case unknown
+    /// Why no record of the customer has a body.
+    case erased
 
     /// The kind of the record.
     package var kind: EvidenceKind {
@@ -34,6 +36,7 @@ package enum BundleRole: String, CaseIterable, Sendable {
         case .executed: .orderExecuted
         case .notExecuted: .orderRefused
         case .unknown: .orderUnknown
+        case .erased: .subjectErased
         }
     }
 
@@ -45,6 +48,13 @@ package enum BundleRole: String, CaseIterable, Sendable {
 
     /// Whether it is a decision.
     package var isDecision: Bool { [.approved, .rejected, .refused].contains(self) }
+
+    /// Whether it goes with its customer, when that one is erased. What the service says of itself stays.
+    var isOfCustomer: Bool { self != .policy && self != .erased }
+
+    /// Whether its leaf says all that a bundle is asked. Whom an erasure has erased is in the leaf; the body
+    /// names the customer's records in acts of officers, which a stranger does not need, and may be long.
+    var isLeafAlone: Bool { self == .erased }
 
     /// Whether it can only follow an approval.
     var followsApproval: Bool {

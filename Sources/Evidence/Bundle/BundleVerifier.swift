@@ -1,14 +1,14 @@
 package import Countersign
-import Crypto
+package import Crypto
 
 /// Verifies a bundle without asking anybody: no database, no network, no service.
 package struct BundleVerifier: Sendable {
     /// Checks a time-stamp response (RFC 3161) over a note.
     ///
-    /// It takes the response and the note's bytes and gives the time that the authority states; it throws
-    /// when it does not believe it.
+    /// It takes the response and the note's bytes and gives what the authority proves; it throws when it does
+    /// not believe it.
     package typealias TimestampCheck =
-        @Sendable (_ response: Bytes, _ note: Bytes) throws -> Instant
+        @Sendable (_ response: Bytes, _ note: Bytes) throws(TimestampFault) -> ProvenTimestamp
 
     private let trust: TrustPolicy
     private let verifyTimestamp: TimestampCheck?
@@ -31,7 +31,7 @@ package struct BundleVerifier: Sendable {
         do throws(CheckpointFault) {
             trusted = try trust.believe(bundle.checkpoint)
         } catch { throw .checkpoint(error) }
-        let times = try times(of: bundle)
+        let stamps = try stamps(of: bundle)
         var records: [BundleRole: BundleRecord] = [:]
         for role in BundleRole.allCases {
             guard let entry = bundle.entries[role] else { continue }
@@ -40,20 +40,21 @@ package struct BundleVerifier: Sendable {
         let check = try BundleCheck(records)
         try check.run()
         return VerifiedBundle(
-            checkpoint: trusted, times: times,
+            checkpoint: trusted, stamps: stamps,
             uncheckedTimestamps: verifyTimestamp == nil ? bundle.timestamps.count : 0,
             records: records, decision: check.decision)
     }
 
-    private func times(of bundle: EvidenceBundle) throws(BundleFault) -> [Instant] {
-        guard let verifyTimestamp, let note = bundle.checkpoint.byLogAlone else { return [] }
-        var times: [Instant] = []
+    private func stamps(of bundle: EvidenceBundle) throws(BundleFault) -> [ProvenTimestamp] {
+        guard let verifyTimestamp else { return [] }
+        guard let note = bundle.checkpoint.byLogAlone else { throw .checkpoint(.logSignature) }
+        var stamps: [ProvenTimestamp] = []
         for (index, token) in bundle.timestamps.enumerated() {
-            do {
-                times.append(try verifyTimestamp(token, note.encoded))
-            } catch { throw .timestamp(index + 1) }
+            do throws(TimestampFault) {
+                stamps.append(try verifyTimestamp(token, note.encoded))
+            } catch { throw .timestamp(index + 1, error) }
         }
-        return times
+        return stamps
     }
 }
 

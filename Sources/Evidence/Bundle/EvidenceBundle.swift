@@ -15,7 +15,7 @@ package struct EvidenceBundle: Hashable, Sendable {
     /// A record and the proof that it is in the log.
     package struct Entry: Hashable, Sendable {
         package let leaf: Bytes
-        /// `nil` once the customer was erased.
+        /// `nil` once the customer was erased, and of the erasure itself.
         package let body: OpenedBody?
         package let position: Int64
         /// From the leaf's sibling to the root's child.
@@ -98,8 +98,8 @@ extension EvidenceBundle {
                     .allSatisfy({ String(validating: $0, as: UTF8.self) != nil }),
                 entries.updateValue(
                     Entry(
-                        leaf: record.leaf, body: record.body, position: record.position,
-                        hashes: hashes), forKey: record.role) == nil
+                        leaf: record.leaf, body: record.role.isLeafAlone ? nil : record.body,
+                        position: record.position, hashes: hashes), forKey: record.role) == nil
             else { return nil }
         }
         self.checkpoint = checkpoint
@@ -151,7 +151,8 @@ extension EvidenceBundle {
         var entries: [BundleRole: Entry] = [:]
         for member in members {
             guard let role = BundleRole(rawValue: member.name),
-                let entry = Entry(member.value, checkpoint: Bytes(checkpoint.utf8))
+                let entry = Entry(member.value, checkpoint: Bytes(checkpoint.utf8)),
+                !role.isLeafAlone || entry.body == nil
             else { return nil }
             entries[role] = entry
         }

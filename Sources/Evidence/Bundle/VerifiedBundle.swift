@@ -1,10 +1,11 @@
-package import Countersign
+import Countersign
+package import Crypto
 
 /// A bundle that proves something: only ``BundleVerifier`` makes one.
 package struct VerifiedBundle: Sendable {
     package let checkpoint: TrustedCheckpoint
-    /// What time-stamp authorities have stated.
-    package let times: [Instant]
+    /// What time-stamp authorities prove: when the log's key had signed the checkpoint.
+    package let stamps: [ProvenTimestamp]
     /// How many time stamps nobody has checked.
     package let uncheckedTimestamps: Int
     let records: [BundleRole: BundleRecord]
@@ -28,15 +29,15 @@ package struct VerifiedBundle: Sendable {
         for cosignature in checkpoint.cosignatures {
             text += ", cosigned by \(cosignature.witness) at \(cosignature.at.text)"
         }
-        for time in times { text += ", time-stamped at \(time.text)" }
+        for stamp in stamps { text += ", time-stamped by \(stamp.authority) at \(stamp.at.text)" }
         return text + "."
     }
 
     private func sentence(_ record: BundleRecord) -> String {
         let place = "Position \(record.position) of \(checkpoint.checkpoint.size): "
-        guard let body = record.body else {
+        guard let body = record.body ?? (record.role.isLeafAlone ? [:] : nil) else {
             return place + "“\(record.leaf.kind)” at \(record.leaf.at.text). "
-                + "Its body was erased or left out: what it said was not checked."
+                + "Its body was erased with its customer."
         }
         return place + what(record, body)
     }
@@ -62,6 +63,10 @@ package struct VerifiedBundle: Sendable {
         case .notExecuted:
             return "core banking refused it: \(body["reason"]?.text ?? ""), recorded at \(at)."
         case .unknown: return "at \(at) it was not known whether core banking had executed it."
+        case .erased:
+            return
+                "the customer was erased at \(at), and with the customer what these records said: "
+                + "it was not checked, and cannot be."
         }
     }
 
@@ -98,7 +103,9 @@ package struct VerifiedBundle: Sendable {
     private var missing: [String] {
         var sentences: [String] = []
         if uncheckedTimestamps > 0 {
-            sentences.append("\(uncheckedTimestamps) time stamps were not checked.")
+            sentences.append(
+                "Time stamps that were not checked, since no authority was named to believe: "
+                    + "\(uncheckedTimestamps).")
         }
         let answers: [BundleRole] = [.executed, .notExecuted, .unknown]
         if decision.role == .approved, answers.allSatisfy({ records[$0] == nil }) {

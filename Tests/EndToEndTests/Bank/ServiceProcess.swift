@@ -89,6 +89,12 @@ final class ServiceProcess: Sendable {
         return status < 128 ? .exited(status) : .killed(signal: status - 128)
     }
 
+    /// Asks it to end as an operator does, and waits for that.
+    func ended() async throws -> Ending {
+        signal(SIGTERM)
+        return try await ending()
+    }
+
     /// Waits until a server tells that it listens.
     ///
     /// - Returns: Its port.

@@ -195,12 +195,20 @@ final class TestBank: Sendable {
     }
 
     /// Runs the command that needs neither database nor configuration.
-    func verifyBundle(_ file: String, _ trust: String) async throws -> (
-        ServiceProcess.Ending, String
-    ) {
+    ///
+    /// - Parameters:
+    ///   - file: The bundle.
+    ///   - trust: The trust policy.
+    ///   - timestampCA: The certificates of time-stamp authorities; `nil` leaves the option out.
+    /// - Returns: How it ended, and what it said.
+    /// - Throws: ``ServiceProcess/Failure``.
+    func verifyBundle(
+        _ file: String, _ trust: String, timestampCA: String? = nil
+    ) async throws -> (ServiceProcess.Ending, String) {
         let process = try ServiceProcess(
             "run-\(await started.number())",
-            ["evidence", "verify-bundle", file, "--trust", trust], in: folder)
+            ["evidence", "verify-bundle", file, "--trust", trust]
+                + (timestampCA.map { ["--timestamp-ca", $0] } ?? []), in: folder)
         await started.add(process)
         return (try await process.ending(), process.text)
     }

@@ -37,9 +37,11 @@ import Testing
             #expect(stored.map(\.size) == [size])
             let response = try #require(stored.first).response
             let anchors = timestamps.link.anchors
-            let at = try TimestampToken.verify(response: response, over: note, anchors: anchors)
-            #expect(abs(systemTime().milliseconds - at.milliseconds) < 60_000)
-            #expect(timestamps.standing.stampedAt(timestamps.authorities[0].name) == at)
+            let proven = try TimestampToken.verify(
+                response: response, over: note, anchors: anchors)
+            #expect(abs(systemTime().milliseconds - proven.at.milliseconds) < 60_000)
+            #expect(proven.authority == "CN=good")
+            #expect(timestamps.standing.stampedAt(timestamps.authorities[0].name) == proven.at)
             // As an auditor does, without us.
             let openssl = try OpenSSLTool()
             try openssl.write(note, to: "note")
@@ -66,7 +68,7 @@ import Testing
             let note = try #require(try await log.testimony.published()).encoded
             await timestamps.look(at: .now)
             let response = try #require(try await kept(log).first).response
-            let at = try TimestampToken.verify(
+            let proven = try TimestampToken.verify(
                 response: response, over: note, anchors: timestamps.link.anchors)
             var believed: [Int] = []
             for place in response.indices {
@@ -77,7 +79,7 @@ import Testing
                 // What is still believed says the same.
                 if let found {
                     believed.append(place)
-                    #expect(found == at)
+                    #expect(found == proven)
                 }
             }
             // Nobody signs whether it was granted or granted with changes, nor the versions and names of

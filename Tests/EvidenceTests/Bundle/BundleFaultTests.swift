@@ -98,6 +98,48 @@ import Testing
             try world.fault(world.bundle(records).encoded) == .record(.policy, .bodyMissing))
     }
 
+    @Test func `is refused without bodies when nobody was erased`() async throws {
+        let world = try await BundleWorld()
+        #expect(try world.fault(world.bundle(world.bare).encoded) == .missing(.erased))
+        // Nor is anybody erased of whom there is everything.
+        let erased = try await BundleWorld { $0.following = [.executed, .erased] }
+        #expect(try erased.fault(erased.bundle().encoded) == .unexpected(.erased))
+    }
+
+    @Test func `is refused without bodies when it was another who was erased`() async throws {
+        let drafts: [EvidenceDraft] = [
+            BundleWorld.erasure(of: Fixtures.id(11)),
+            BundleWorld.erasure(of: EvidenceSealer.serviceSubject),
+            EvidenceDraft(.subjectErased, outcome: nil, body: [:]),
+        ]
+        for draft in drafts {
+            let world = try await BundleWorld {
+                $0.following = [.executed, .erased]
+                $0.alter = { $0 == .erased ? draft : $1 }
+            }
+            #expect(
+                try world.fault(world.bundle(world.bare).encoded) == .otherCustomer(.erased))
+        }
+        // What a customer's own record says of an erasure is none.
+        let own = try await BundleWorld {
+            $0.following = [.executed, .erased]
+            $0.ofOther = .erased
+        }
+        #expect(try own.fault(own.bundle(own.bare).encoded) == .otherCustomer(.erased))
+        // Nor does the right record serve that is in the log of another bundle.
+        let right = try await BundleWorld { $0.following = [.executed, .erased] }
+        let none = try await BundleWorld()
+        var records = none.bare
+        records[.erased] = right.records[.erased]
+        #expect(try none.fault(none.bundle(records).encoded) == .notInLog(.erased))
+    }
+
+    @Test func `is refused when something came after its customer was erased`() async throws {
+        let world = try await BundleWorld { $0.following = [.erased, .executed] }
+        #expect(
+            try world.fault(world.bundle(world.bare).encoded) == .record(.executed, .afterErasure))
+    }
+
     @Test func `is refused when the decision came first`() async throws {
         for role in [BundleRole.enrolled, .policy, .created] {
             let found = try await fault { $0.late = role }
@@ -175,14 +217,13 @@ import Testing
     }
 
     @Test func `is refused with a time stamp that is not believed`() async throws {
-        struct Unbelieved: Error {}
         let world = try await BundleWorld()
         let bundle = try world.bundle(timestamps: [[1], [2]])
         let note = try #require(try world.checkpoint().byLogAlone)
-        #expect(throws: BundleFault.timestamp(2)) {
-            try world.verify(bundle.encoded) { token, signed in
-                guard token == [1], signed == note.encoded else { throw Unbelieved() }
-                return Fixtures.at
+        #expect(throws: BundleFault.timestamp(2, .imprint)) {
+            try world.verify(bundle.encoded) { token, signed throws(TimestampFault) in
+                guard token == [1], signed == note.encoded else { throw .imprint }
+                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa")
             }
         }
         #expect(note.signatures.count == 1)

@@ -7,8 +7,6 @@ import Testing
 
 /// No byte of a bundle can be another: not of a text, not of a signature, not of its spelling.
 @Suite struct `An altered bundle` {
-    private struct Unbelieved: Error {}
-
     /// A bundle with all that there may be, and who believes its time stamps.
     private func world() async throws -> (BundleWorld, Bytes, BundleVerifier.TimestampCheck) {
         let world = try await BundleWorld {
@@ -20,9 +18,9 @@ import Testing
         let bytes = try world.bundle(timestamps: tokens).encoded
         return (
             world, bytes,
-            { token, _ in
-                guard tokens.contains(token) else { throw Unbelieved() }
-                return Fixtures.at
+            { token, _ throws(TimestampFault) in
+                guard tokens.contains(token) else { throw .signature }
+                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa")
             }
         )
     }

@@ -34,14 +34,14 @@ import Testing
             $0.following = [.released, .executed]
         }
         let bundle = try world.bundle(timestamps: [[1], [2]])
-        let verified = try world.verify(bundle.encoded) { token, _ in
-            Fixtures.at + Seconds(Int64(token[0]))
+        let verified = try world.verify(bundle.encoded) { token, _ throws(TimestampFault) in
+            ProvenTimestamp(at: Fixtures.at + Seconds(Int64(token[0])), authority: "CN=tsa")
         }
         let text = verified.sentences.joined(separator: "\n")
         for sentence in [
             "The log log.bank.example signed its checkpoint of size 628, cosigned by a at "
-                + "2026-01-05T10:00:00Z, cosigned by b at 2026-01-05T10:00:00Z, time-stamped at "
-                + "2026-01-05T10:00:01Z, time-stamped at 2026-01-05T10:00:02Z.",
+                + "2026-01-05T10:00:00Z, cosigned by b at 2026-01-05T10:00:00Z, time-stamped by "
+                + "CN=tsa at 2026-01-05T10:00:01Z, time-stamped by CN=tsa at 2026-01-05T10:00:02Z.",
             "Position 600 of 628: version 3 of the policy was published at 2026-01-04T10:00:00Z, "
                 + "signed by nobody",
             "Position 601 of 628: the device_key", "was enrolled at 2026-01-05T08:00:00Z",
@@ -56,7 +56,8 @@ import Testing
             #expect(text.contains(sentence), "\(sentence)\n\(text)")
         }
         #expect(
-            try world.verify(bundle.encoded).sentences.last == "2 time stamps were not checked.")
+            try world.verify(bundle.encoded).sentences.last
+                == "Time stamps that were not checked, since no authority was named to believe: 2.")
     }
 
     @Test func `says when nobody has signed a rejection`() async throws {
@@ -85,16 +86,26 @@ import Testing
 
     /// A customer who was erased: the proofs stay valid, and what cannot be checked is said.
     @Test func `still proves that erased records are in the log`() async throws {
-        let world = try await BundleWorld()
-        let erased = world.records.mapValues { record in
-            EvidenceBundle.Record(
-                role: record.role, position: record.position, leaf: record.leaf,
-                body: record.role == .policy ? record.body : nil)
-        }
-        let verified = try world.verify(world.bundle(erased).encoded)
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        let bundle = try world.bundle(world.bare)
+        let verified = try world.verify(bundle.encoded)
         #expect(!verified.isSignatureVerified)
-        let said = verified.sentences.filter { $0.contains("Its body was erased or left out") }
+        let said = verified.sentences.filter { $0.contains("Its body was erased") }
         #expect(said.count == 4)
+        #expect(
+            verified.sentences.contains {
+                $0.hasPrefix("Position 606 of 627: the customer was erased at 2026-01-05T11:06:41Z")
+            })
+        #expect(bundle.encoded.count < 20_480)
+    }
+
+    /// Its leaf says who was erased, and nothing says more than a stranger needs.
+    @Test func `holds no body of an erasure, and is none with one`() async throws {
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        var records = world.bare
+        records[.erased] = world.records[.erased]
+        #expect(try #require(world.bundle(records).entries[.erased]).body == nil)
+        #expect(try world.fault(world.withBodyOfErasure()) == .form)
     }
 
     @Test(arguments: [BundleRole.enrolled, .created, .approved, .executed])

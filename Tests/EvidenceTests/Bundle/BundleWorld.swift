@@ -170,6 +170,7 @@ struct BundleWorld {
             EvidenceDraft(
                 .actionRejected, action: action, outcome: "rejected",
                 body: ["signed": .bool(false), "reason": "by_customer"])
+        case .erased: Self.erasure(of: TestLog.subject)
         case .notExecuted:
             ActionEvidence.refused(action, reason: "no_funds", raw: Bytes("{}".utf8))
         default:
@@ -178,15 +179,23 @@ struct BundleWorld {
         }
     }
 
+    /// What is recorded when a subject is erased.
+    static func erasure(of subject: ID<Subject>) -> EvidenceDraft {
+        PrivacyEvidence.erased(
+            subject, by: Fixtures.id(3), records: 9, serviceRecords: [Fixtures.id(4)],
+            retentionDays: 1826)
+    }
+
     /// Seals a record, and puts it into the log; without a role it is in no bundle.
     private mutating func record(
         _ role: BundleRole?, _ draft: EvidenceDraft, _ seconds: Int64
     ) throws {
         let draft = role.map { story.alter($0, draft) } ?? draft
         let subject =
-            draft.kind == .policyPublished
-            ? EvidenceSealer.serviceSubject
-            : role != nil && role == story.ofOther ? Fixtures.id(11) : TestLog.subject
+            role != nil && role == story.ofOther
+            ? Fixtures.id(11)
+            : [.policyPublished, .subjectErased].contains(draft.kind)
+                ? EvidenceSealer.serviceSubject : TestLog.subject
         let sealed = try #require(
             sealing.sealer.seal(
                 [draft], subject: subject,
@@ -242,6 +251,25 @@ extension BundleWorld {
             EvidenceBundle(
                 Array((records ?? self.records).values), timestamps: timestamps,
                 checkpoint: checkpoint(), from: tree.hashes))
+    }
+
+    /// The records as they are once the customer was erased.
+    var bare: [BundleRole: EvidenceBundle.Record] {
+        records.mapValues { record in
+            EvidenceBundle.Record(
+                role: record.role, position: record.position, leaf: record.leaf,
+                body: record.role == .policy ? record.body : nil)
+        }
+    }
+
+    /// The bundle of an erased customer, with the body of the erasure, which nobody puts there.
+    func withBodyOfErasure() throws -> Bytes {
+        let body = try #require(records[.erased]?.body)
+        let text = JSON.string(String(decoding: body.bytes, as: UTF8.self)).encoded
+        // It is the last of the entries.
+        return Bytes(try bundle(bare).encoded.dropLast(3))
+            + Bytes(#","salt":"\#(Base64.encodeURL(body.salt))","body":"#.utf8) + text
+            + Bytes("}}}".utf8)
     }
 
     /// What the verifier says of a bundle's bytes.

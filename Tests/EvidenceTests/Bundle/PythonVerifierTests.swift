@@ -78,14 +78,38 @@ import Testing
 
     @Test func `takes what is erased, and says that no signature was there`() async throws {
         defer { remove() }
-        let world = try await BundleWorld()
-        let erased = world.records.mapValues { record in
-            EvidenceBundle.Record(
-                role: record.role, position: record.position, leaf: record.leaf,
-                body: record.role == .policy ? record.body : nil)
-        }
-        let (isValid, text) = try run(world.bundle(erased).encoded, world.policyText)
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        let (isValid, text) = try run(world.bundle(world.bare).encoded, world.policyText)
         #expect(isValid && text.contains("no signature of the customer"), "\(text)")
+    }
+
+    @Test func `refuses what has no bodies unless its customer was erased, as the other does`()
+        async throws
+    {
+        defer { remove() }
+        let complete = try await BundleWorld { $0.following = [.executed, .erased] }
+        let untold = try await BundleWorld()
+        var refused = [
+            (complete, try complete.bundle().encoded),
+            (complete, try complete.withBodyOfErasure()),
+            (untold, try untold.bundle(untold.bare).encoded),
+        ]
+        let changes: [(inout BundleWorld.Story) -> Void] = [
+            { $0.alter = { $0 == .erased ? BundleWorld.erasure(of: Fixtures.id(11)) : $1 } },
+            { $0.ofOther = .erased }, { $0.following = [.erased, .executed] },
+        ]
+        for change in changes {
+            let world = try await BundleWorld {
+                $0.following = [.executed, .erased]
+                change(&$0)
+            }
+            refused.append((world, try world.bundle(world.bare).encoded))
+        }
+        for (index, (world, bytes)) in refused.enumerated() {
+            #expect(try world.fault(bytes) != nil, "\(index)")
+            let (isValid, text) = try run(bytes, world.policyText)
+            #expect(!isValid, "\(index): \(text)")
+        }
     }
 
     @Test func `refuses what does not fit together, as the other does`() async throws {
