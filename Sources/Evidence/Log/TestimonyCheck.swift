@@ -115,7 +115,7 @@ package struct TestimonyCheck: Sendable {
             do throws(TimestampFault) {
                 let stamped = try TimestampToken.verify(
                     response: response, over: note, anchors: anchors)
-                return stamped == at ? true : nil
+                return stamped.at == at ? true : nil
             } catch {
                 // Of an authority under another anchor, perhaps one of before.
                 return error == .signer ? false : nil
