@@ -276,7 +276,8 @@ extension TestBank {
     /// Waits until the mirror has all that is published, and makes the log again from its files alone.
     func expectMirror() async throws {
         try await until("the mirror has all") {
-            guard let note = try SignedNote(decoding: mirrored()),
+            guard FileManager.default.fileExists(atPath: mirror + "/checkpoint"),
+                let note = try SignedNote(decoding: mirrored()),
                 let size = Checkpoint(text: note.text)?.size
             else { return false }
             return try await count("SELECT published FROM countersign.log_state") == Int(size)

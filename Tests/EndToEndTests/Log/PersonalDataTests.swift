@@ -1,0 +1,103 @@
+import Countersign
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import CountersignMain
+
+/// What never leaves the bodies: names, accounts, amounts, contact data and the bank's own IDs.
+@Suite struct `The log of a bank` {
+    /// Everything that the database has in the clear of customers and their actions, so that no column is forgotten
+    /// here; of words shorter than this, such as a currency's, random bytes would have some.
+    private static let lengthMin = 6
+    private static let columns = [
+        "customer": ["customer_id"],
+        "action": [
+            "external_id", "debtor_account", "payee_name", "payee_account", "payee_alias",
+            "reference", "end_to_end_id", "new_value", "risk::text",
+        ],
+        "payee": ["name", "account", "alias"],
+        "credential": ["label"],
+    ]
+
+    private func secrets(_ bank: TestBank) async throws -> [String] {
+        var found: Set<String> = ["+4915112345678"]
+        for (table, columns) in Self.columns {
+            for column in columns {
+                for row in try await bank.sql(
+                    "SELECT DISTINCT \(column) AS value FROM countersign.\(table)")
+                {
+                    if let value: String = try row["value"] { found.insert(value) }
+                }
+            }
+        }
+        return found.filter { $0.utf8.count >= Self.lengthMin }.sorted()
+    }
+
+    /// The data of tables, as a backup has it.
+    private func dump(_ tables: [String], of bank: TestBank) throws -> Data {
+        let process = Process()
+        process.executableURL = URL(filePath: PrivatePostgresTools.programs + "/pg_dump")
+        process.arguments =
+            ["--data-only", "--dbname", bank.superuser.text]
+            + tables.map { "--table=countersign.\($0)" }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return data
+    }
+
+    private func mirror(_ bank: TestBank) throws -> Data {
+        var all = Data()
+        for path in try FileManager.default.subpathsOfDirectory(atPath: bank.mirror)
+        where path.contains("tile/") || path == "checkpoint" {
+            all += FileManager.default.contents(atPath: bank.mirror + "/" + path) ?? Data()
+        }
+        return all
+    }
+
+    @Test func `names no customer in leaves, tiles, dumps of evidence and lines for operators`()
+        async throws
+    {
+        try await withBank { bank in
+            let instance = try await bank.serve()
+            let customer = try await bank.customer("c-canary-4711", at: instance)
+            let client = InsistentClient(Shift(instance))
+            let paid = try await client.pay(from: customer, key: "canary-reference-1")
+            let backend = try instance.backend()
+            let change = try await backend.create(BankCustomer.contactChange(of: customer.id))
+            #expect(change.status == 201)
+            let question = try #require(change.question)
+            let rejected = try await backend.reject(
+                question.action,
+                try customer.phone.answer(
+                    question.challenge, over: question.reject, as: customer.credential))
+            #expect(rejected.status == 200)
+            try await bank.auditLog([paid.evidence])
+            try await bank.expectMirror()
+
+            let secrets = try await secrets(bank)
+            // Else the test looks for what was never there.
+            for one in ["c-canary-4711", "canary-reference-1", "+4915187654321", Cast.knownName] {
+                #expect(secrets.contains(one), "\(one)")
+            }
+            let clear = try dump(["action", "customer"], of: bank)
+            #expect(secrets.filter { clear.range(of: Data($0.utf8)) != nil }.count > 5)
+            let files = try mirror(bank)
+            #expect(files.range(of: Data("countersign/leaf/1".utf8)) != nil)
+            let places = [
+                "mirror": files,
+                "dump": try dump(["evidence*", "log_*", "decision", "subject_key"], of: bank),
+                "log": Data(instance.process.text.utf8),
+            ]
+            for (place, data) in places {
+                #expect(
+                    secrets.filter { data.range(of: Data($0.utf8)) != nil } == [], "\(place)")
+            }
+        }
+    }
+}
