@@ -95,16 +95,22 @@ package final class HttpSocket {
     /// - Throws: ``Failure`` when it neither sends nor closes for a minute.
     package func everything() throws -> Bytes {
         var received: Bytes = []
+        while let piece = try piece() { received += piece }
+        return received
+    }
+
+    /// What comes next; `nil` when the server has closed.
+    ///
+    /// - Throws: ``Failure`` when it neither sends nor closes for a minute.
+    package func piece() throws -> Bytes? {
         var buffer = Bytes(repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes {
-                unsafe recv(socket, $0.baseAddress, $0.count, 0)
-            }
-            // A server that closes with input unread resets the connection.
-            if count == 0 || count < 0 && errno == ECONNRESET { return received }
-            guard count > 0 else { throw Failure(errno: errno) }
-            received += buffer.prefix(count)
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe recv(socket, $0.baseAddress, $0.count, 0)
         }
+        // A server that closes with input unread resets the connection.
+        if count == 0 || count < 0 && errno == ECONNRESET { return nil }
+        guard count > 0 else { throw Failure(errno: errno) }
+        return Bytes(buffer.prefix(count))
     }
 }
 

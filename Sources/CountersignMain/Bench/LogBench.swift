@@ -6,7 +6,7 @@ import Foundation
 /// The sequencer runs and rests by turns: while it rests, the benchmark holds its lead.
 struct LogBench: Sendable {
     /// Turns of each of the two.
-    private static let turns = 4
+    private static let turns = 6
     /// Bundles that are asked for, one after another.
     private static let bundles = 200
 
@@ -63,13 +63,13 @@ struct LogBench: Sendable {
         return result.perSecond
     }
 
-    /// Waits until everything has its position.
+    /// Waits until everything is in a published checkpoint.
     private func caughtUp() async throws {
         for _ in 0..<600 {
             let left = try await bank.database.row(
                 """
                 SELECT ((SELECT count(*) FROM countersign.evidence)
-                        - (SELECT size FROM countersign.log_state))::text AS n
+                        - (SELECT published FROM countersign.log_state))::text AS n
                 """, ["n"])
             if left == ["0"] { return }
             await pause(.milliseconds(100))
@@ -78,6 +78,7 @@ struct LogBench: Sendable {
     }
 
     private func timeBundles() async throws {
+        try await caughtUp()
         let ids = try await bank.database.column(
             """
             SELECT evidence_id::text AS id FROM countersign.decision WHERE outcome = 'approved'

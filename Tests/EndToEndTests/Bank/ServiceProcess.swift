@@ -21,6 +21,9 @@ final class ServiceProcess: Sendable {
     private let child: ChildProcess
     private let status = ExitStatusCell()
 
+    /// The system's number of it.
+    var id: Int32 { child.id }
+
     /// Starts the program.
     ///
     /// - Parameters:

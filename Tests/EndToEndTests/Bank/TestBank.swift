@@ -23,7 +23,7 @@ final class TestBank: Sendable {
     let superuser: ConnectionInfo
     let core: CoreBankingProcess
     private let started: StartedProcesses
-    private let configuration: Configuration
+    let configuration: Configuration
 
     /// Where the log is copied to.
     var mirror: String { folder + "/mirror" }
