@@ -14,16 +14,12 @@ import Crypto
 /// pay twice. So the order stays unknown, the metric `not_seen` alarms, and people who can look into
 /// core banking's books settle it there; the next question then gets the answer.
 package struct CoreBankingLink: Sendable {
-    /// How requests are sent: `HTTPClient.send` in production.
-    package typealias Transport =
-        @Sendable (HTTPRequest) async throws(TransportFailure) -> HTTPResponse
-
     private let ordersURL: HTTPURL
     private let credentialsURL: HTTPURL
     private let signer: MessageSigner
     private let retry: RetryPolicy
     private let entropy: EntropySource
-    private let transport: Transport
+    private let transport: HTTPTransport
 
     /// Takes where and how to send.
     ///
@@ -35,7 +31,7 @@ package struct CoreBankingLink: Sendable {
     ///   - transport: Sends.
     package init?(
         url: HTTPURL, signer: MessageSigner, retry: RetryPolicy, entropy: EntropySource,
-        transport: @escaping Transport
+        transport: @escaping HTTPTransport
     ) {
         guard let credentialsURL = url.appending("credentials") else { return nil }
         ordersURL = url

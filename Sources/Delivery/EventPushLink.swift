@@ -10,7 +10,7 @@ package struct EventPushLink: Sendable {
     private let signer: MessageSigner
     private let retry: RetryPolicy
     private let entropy: EntropySource
-    private let transport: CoreBankingLink.Transport
+    private let transport: HTTPTransport
 
     /// The most events of one batch; the database holds the same bound.
     package static let batchMax = 100
@@ -23,7 +23,7 @@ package struct EventPushLink: Sendable {
     ///   - transport: Sends.
     package init(
         url: HTTPURL, signer: MessageSigner, retry: RetryPolicy, entropy: EntropySource,
-        transport: @escaping CoreBankingLink.Transport
+        transport: @escaping HTTPTransport
     ) {
         self.url = url
         self.signer = signer

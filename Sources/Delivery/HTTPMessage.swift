@@ -54,6 +54,10 @@ package struct HTTPResponse: Sendable {
     }
 }
 
+/// How a request gets its answer: `HTTPClient.send` in production.
+package typealias HTTPTransport =
+    @Sendable (HTTPRequest) async throws(TransportFailure) -> HTTPResponse
+
 /// Why there is no answer.
 package enum TransportFailure: Error, Equatable, Sendable {
     /// Connecting or the whole exchange took longer than allowed.

@@ -22,6 +22,8 @@ extension Statement {
         "published_checkpoint", .read, PackageResources.published_checkpoint_sql)
     static let checkpointOfSize = Statement(
         "checkpoint_of_size", .read, PackageResources.checkpoint_of_size_sql)
+    static let publishedCheckpointOfSize = Statement(
+        "published_checkpoint_of_size", .read, PackageResources.published_checkpoint_of_size_sql)
     static let logTiles = Statement("log_tiles", .read, PackageResources.log_tiles_sql)
     static let logEntries = Statement("log_entries", .read, PackageResources.log_entries_sql)
     static let logPositions = Statement("log_positions", .read, PackageResources.log_positions_sql)

@@ -18,7 +18,7 @@ package struct PostgresLog: Sendable {
         self.origin = origin
     }
 
-    /// What ``advance(asLeader:_:)`` throws when nobody signed.
+    /// What ``advance(_:)`` throws when nobody signed.
     package static let unsigned = StoreFailure.internalFailure(code: "CS012")
 
     /// Which part this instance has.
@@ -55,38 +55,55 @@ package struct PostgresLog: Sendable {
     /// Gives positions to what has become visible since the last batch, in one transaction of one snapshot:
     /// to all of it, or to as much as is one batch.
     ///
-    /// - Parameters:
-    ///   - asLeader: Whether it fails on a session that does not lead. The connection may be another one than
-    ///     when ``lead()`` was asked, to another server: what is held outside was not compared with that one.
-    ///   - sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when it
-    ///     cannot: then nothing changes.
+    /// It fails on a session that does not lead. The connection may be another one than when ``lead()`` was asked, to
+    /// another server: what is held outside was not compared with that one.
+    ///
+    /// - Parameter sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when
+    ///   it cannot: then nothing changes.
     /// - Returns: What was written; `nil` when there was nothing to do.
     /// - Throws: ``StoreFailure``. After ``StoreFailure/outcomeUnknown`` the note may be stored or not: it
     ///   must not leave the process.
     package func advance(
-        asLeader: Bool = true, _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
+        _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
     ) async throws(StoreFailure) -> Batch? {
         let origin = origin
         return try await database.run { connection throws(PostgresError) in
-            if asLeader { try Self.demandLead(connection) }
-            // An idle log costs a read, and no commit.
-            guard let due = try connection.execute(.logIsDue).single() else {
-                throw .malformedColumn("is_due")
+            try Self.demandLead(connection)
+            return try Self.advance(origin, connection, sign)
+        }
+    }
+
+    /// Does the same without the lead: for tests of what the database holds by itself.
+    package func advanceUnled(
+        _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
+    ) async throws(StoreFailure) -> Batch? {
+        let origin = origin
+        return try await database.run { connection throws(PostgresError) in
+            try Self.advance(origin, connection, sign)
+        }
+    }
+
+    private static func advance(
+        _ origin: String, _ connection: borrowing Connection,
+        _ sign: (Checkpoint) -> SignedNote?
+    ) throws(PostgresError) -> Batch? {
+        // An idle log costs a read, and no commit.
+        guard let due = try connection.execute(.logIsDue).single() else {
+            throw .malformedColumn("is_due")
+        }
+        guard try due["is_due"] else { return nil }
+        return try connection.transaction { connection throws(PostgresError) in
+            _ = try connection.execute(.oneSnapshot)
+            _ = try connection.execute(.patientTransaction)
+            guard let row = try connection.execute(.lockLog).single() else {
+                throw .malformedColumn("size")
             }
-            guard try due["is_due"] else { return nil }
-            return try connection.transaction { connection throws(PostgresError) in
-                _ = try connection.execute(.oneSnapshot)
-                _ = try connection.execute(.patientTransaction)
-                guard let row = try connection.execute(.lockLog).single() else {
-                    throw .malformedColumn("size")
-                }
-                let edge = try LogEdge.read(row)
-                guard try row["origin"] == origin else { throw .malformedColumn("origin") }
-                let rows = try connection.execute(.logBatch)
-                let isNew: Bool = try row["is_new"]
-                guard rows.count > 0 || isNew else { return nil }
-                return try Self.append(rows, to: edge, of: origin, connection, sign)
-            }
+            let edge = try LogEdge.read(row)
+            guard try row["origin"] == origin else { throw .malformedColumn("origin") }
+            let rows = try connection.execute(.logBatch)
+            let isNew: Bool = try row["is_new"]
+            guard rows.count > 0 || isNew else { return nil }
+            return try Self.append(rows, to: edge, of: origin, connection, sign)
         }
     }
 

@@ -139,7 +139,7 @@ import Testing
         #expect(inputs.current.count == 10)
     }
 
-    private func link(_ transport: @escaping CoreBankingLink.Transport) throws -> CoreBankingLink {
+    private func link(_ transport: @escaping HTTPTransport) throws -> CoreBankingLink {
         try Fixture.link(entropy: most, transport: transport)
     }
 

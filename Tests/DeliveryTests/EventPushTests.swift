@@ -54,7 +54,7 @@ extension Bank {
 
     private func link(
         _ key: Ed25519PrivateKey,
-        _ transport: @escaping CoreBankingLink.Transport
+        _ transport: @escaping HTTPTransport
     ) throws -> EventPushLink {
         EventPushLink(
             url: try #require(HTTPURL("https://bank.example/events")),

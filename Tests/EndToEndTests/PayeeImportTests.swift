@@ -174,7 +174,9 @@ import Testing
                 in: team.bank.folder)
             try await until("half of them are imported") { try await payees(team) == 100 }
             process.signal(SIGKILL)
-            #expect(try await process.ending() == .killed(signal: SIGKILL))
+            // On a busy machine it may have given the row up by itself, which leaves the same behind.
+            let killed = try await process.ending()
+            #expect(killed == .killed(signal: SIGKILL) || killed == .exited(1))
             try await team.bank.sql(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity

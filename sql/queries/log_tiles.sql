@@ -1,4 +1,4 @@
--- Tiles: full ones by place, and those at the right edge. $1 levels, $2 indexes
+-- Tiles: full ones by place, and all at the right edge; those that do not exist are left out. $1 levels, $2 indexes
 SELECT t.level, t.index, t.hashes
   FROM countersign.log_tile t
   JOIN unnest($1::smallint[], $2::bigint[]) AS w (level, index) USING (level, index)

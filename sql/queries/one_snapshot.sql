@@ -1,2 +1,2 @@
--- Makes one snapshot of the transaction that has just begun, and gives the first batch the time it needs.
+-- Makes one snapshot of the transaction that has just begun.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;

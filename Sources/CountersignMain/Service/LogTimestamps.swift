@@ -81,14 +81,14 @@ final class TimestampStanding: Sendable {
     /// Between two questions to one authority.
     static let pace = Duration.seconds(60)
 
-    private struct One: Sendable {
+    private struct AuthorityState: Sendable {
         var stamped: (size: Int64, at: Instant)?
         var asked: ContinuousClock.Instant?
         var absence = Absence()
     }
 
     private struct State: Sendable {
-        var authorities: [String: One] = [:]
+        var authorities: [String: AuthorityState] = [:]
         var isKnown = false
     }
 
@@ -102,7 +102,7 @@ final class TimestampStanding: Sendable {
         state.withLock { state in
             state.isKnown = true
             for (name, stamped) in newest {
-                state.authorities[name, default: One()].stamped = stamped
+                state.authorities[name, default: AuthorityState()].stamped = stamped
             }
         }
     }
@@ -115,10 +115,10 @@ final class TimestampStanding: Sendable {
     /// Whether it is an authority's turn for a checkpoint of that size; if so, it was asked now.
     func take(_ name: String, for size: Int64, at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
-            let one = state.authorities[name] ?? One()
+            let one = state.authorities[name] ?? AuthorityState()
             let hasGrown = one.stamped.map { size > $0.size } ?? true
             guard hasGrown, one.asked.map({ now - $0 >= Self.pace }) ?? true else { return false }
-            state.authorities[name, default: One()].asked = now
+            state.authorities[name, default: AuthorityState()].asked = now
             return true
         }
     }
@@ -130,11 +130,11 @@ final class TimestampStanding: Sendable {
         state.withLock { state in
             switch outcome {
             case .stamped(let size, let at):
-                state.authorities[name, default: One()].stamped = (size, at)
-                state.authorities[name, default: One()].absence.ended()
+                state.authorities[name, default: AuthorityState()].stamped = (size, at)
+                state.authorities[name, default: AuthorityState()].absence.ended()
                 return .none
             case .failed:
-                return state.authorities[name, default: One()].absence.failed(at: now)
+                return state.authorities[name, default: AuthorityState()].absence.failed(at: now)
             }
         }
     }

@@ -123,7 +123,7 @@ extension Configuration {
 
     private func transport(
         _ timeout: Duration, bodyBytesMax: Int, slots: Int
-    ) throws -> CoreBankingLink.Transport {
+    ) throws -> HTTPTransport {
         let client = try HTTPClient(
             HTTPClient.Options(
                 connectTimeout: Self.connectTimeout, totalTimeout: timeout,

@@ -43,7 +43,7 @@ struct TimestampLink: Sendable {
     let anchors: [Certificate]
     let entropy: EntropySource
     let now: @Sendable () -> Instant
-    let transport: CoreBankingLink.Transport
+    let transport: HTTPTransport
 
     /// How far an authority's clock may be from ours. The answer repeats a nonce, so it was made since the
     /// question.

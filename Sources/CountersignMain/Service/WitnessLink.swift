@@ -77,7 +77,7 @@ struct WitnessLink: Sendable {
 
     let testimony: PostgresLogTestimony
     let now: @Sendable () -> Instant
-    let transport: CoreBankingLink.Transport
+    let transport: HTTPTransport
 
     /// How often one checkpoint is sent: once more with the size that the witness tells.
     private static let attempts = 2

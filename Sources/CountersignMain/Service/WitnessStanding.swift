@@ -34,7 +34,7 @@ final class WitnessStanding: Sendable {
         case met(size: Int64)
     }
 
-    private struct One: Sendable {
+    private struct WitnessState: Sendable {
         var known: Int64 = 0
         /// The checkpoint that it cosigned last, and when that was asked.
         var cosigned: (size: Int64, asked: ContinuousClock.Instant)?
@@ -46,7 +46,7 @@ final class WitnessStanding: Sendable {
     }
 
     private struct State: Sendable {
-        var witnesses: [String: One]
+        var witnesses: [String: WitnessState]
         var lastRound: ContinuousClock.Instant?
         var quorum = Quorum.unknown
         var quorumAbsence = Absence()
@@ -57,7 +57,7 @@ final class WitnessStanding: Sendable {
     /// - Parameter names: The policy's names of the witnesses that are asked.
     init(_ names: [String]) {
         state = Locked(
-            State(witnesses: Dictionary(uniqueKeysWithValues: names.map { ($0, One()) })))
+            State(witnesses: Dictionary(uniqueKeysWithValues: names.map { ($0, WitnessState()) })))
     }
 
     /// Whether a witness has seen another log than this one.
@@ -97,7 +97,7 @@ final class WitnessStanding: Sendable {
         _ outcome: WitnessLink.Outcome, of name: String, at now: ContinuousClock.Instant
     ) -> Notice {
         state.withLock { state in
-            var one = state.witnesses[name] ?? One()
+            var one = state.witnesses[name] ?? WitnessState()
             defer { state.witnesses[name] = one }
             switch outcome {
             case .cosigned(let size, let at):
@@ -145,7 +145,7 @@ final class WitnessStanding: Sendable {
             state.quorum = .unknown
             state.quorumAbsence.ended()
             for (name, one) in state.witnesses {
-                var fresh = One()
+                var fresh = WitnessState()
                 fresh.contradicts = one.contradicts
                 state.witnesses[name] = fresh
             }

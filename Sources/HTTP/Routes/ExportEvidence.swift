@@ -108,7 +108,8 @@ enum CSV {
         switch value {
         case .string(let text): text
         case .null: ""
-        default: String(decoding: value.encoded, as: UTF8.self)
+        case .bool, .integer, .fraction, .array, .object:
+            String(decoding: value.encoded, as: UTF8.self)
         }
     }
 }

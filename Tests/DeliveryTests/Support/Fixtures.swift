@@ -91,7 +91,7 @@ enum Fixture {
 
     static func link(
         retry: RetryPolicy = .standard, entropy: EntropySource = .openSSL,
-        transport: @escaping CoreBankingLink.Transport
+        transport: @escaping HTTPTransport
     ) throws -> CoreBankingLink {
         let key = try Ed25519PrivateKey.generate()
         let signer = try #require(

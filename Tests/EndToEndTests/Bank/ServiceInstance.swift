@@ -19,6 +19,17 @@ struct ServiceInstance: Sendable {
 
     func auditor() throws -> APIClient { try APIClient(base: base, key: bank.auditorKey) }
 
+    /// The bank's data-protection officer, a new one each time.
+    func privacy() async throws -> APIClient {
+        let key = APIKey.make(for: .privacy)
+        try await bank.administer { administration in
+            _ = try await administration.addClient(
+                ID(at: systemTime(), random: EntropySource.openSSL(10)), name: "privacy",
+                role: .privacy, keyDigest: sha256(Bytes(key.utf8)), subjectAlternativeName: nil)
+        }
+        return try APIClient(base: base, key: key)
+    }
+
     /// Sends a request in its exact bytes, as the backend.
     func send(
         _ method: String, _ target: String, fields: [String] = [], body: Bytes = []
@@ -68,6 +79,14 @@ struct BankCustomer: Sendable {
 }
 
 extension TestBank {
+    /// The flags of an instance that may erase customers, however young what is recorded of them is.
+    var erasing: [String] {
+        [
+            "--evidence-retention-days", "0", "--privacy-database-url",
+            superuser.replacing(["user": "countersign_privacy"]).text,
+        ]
+    }
+
     /// A new customer with an established payee and an enrolled device key.
     func customer(_ id: String, at instance: ServiceInstance) async throws -> BankCustomer {
         try await importPayee(of: id)

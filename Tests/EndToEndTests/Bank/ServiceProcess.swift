@@ -63,7 +63,7 @@ final class ServiceProcess: Sendable {
     }
 
     /// The program beside this test, of the same build.
-    private static func program() throws -> URL {
+    static func program() throws -> URL {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let file = URL(filePath: own).deletingLastPathComponent().appending(path: "countersign")
         guard FileManager.default.isExecutableFile(atPath: file.path) else {

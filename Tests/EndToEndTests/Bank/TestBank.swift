@@ -172,9 +172,13 @@ final class TestBank: Sendable {
     }
 
     /// As above.
-    func serve(_ flags: [String]) async throws -> ServiceInstance {
+    ///
+    /// - Parameter clock: How far the instance's clock is off, such as `+600s`.
+    func serve(_ flags: [String], clock: String? = nil) async throws -> ServiceInstance {
         let process = try ServiceProcess(
-            "serve-\(await started.number())", ["serve", "--config", configurationFile] + flags,
+            "serve-\(await started.number())",
+            words: (clock.map { ["/usr/bin/faketime", "-f", $0] } ?? [])
+                + [ServiceProcess.program().path, "serve", "--config", configurationFile] + flags,
             in: folder)
         await started.add(process)
         return ServiceInstance(process: process, port: try await process.listening(), bank: self)

@@ -10,17 +10,6 @@ import Testing
 
 /// What the running service gives an auditor of a decision whose customer was erased since.
 @Suite struct `A bundle of an erased customer` {
-    /// The bank's data-protection officer.
-    private func privacy(_ instance: ServiceInstance) async throws -> APIClient {
-        let key = APIKey.make(for: .privacy)
-        try await instance.bank.administer { administration in
-            _ = try await administration.addClient(
-                ID(at: systemTime(), random: EntropySource.openSSL(10)), name: "privacy",
-                role: .privacy, keyDigest: sha256(Bytes(key.utf8)), subjectAlternativeName: nil)
-        }
-        return try APIClient(base: instance.base, key: key)
-    }
-
     /// The bundle, once everything that belongs into it is in a published checkpoint.
     private func bundle(_ evidence: String, _ instance: ServiceInstance) async throws -> Bytes {
         var answer = try await instance.auditor().get("/v1/evidence/\(evidence)/bundle")
@@ -34,9 +23,7 @@ import Testing
 
     @Test func `is believed with the record of that erasure, and not without`() async throws {
         try await withBank { bank in
-            let instance = try await bank.serve(
-                "--evidence-retention-days", "0", "--privacy-database-url",
-                bank.superuser.replacing(["user": "countersign_privacy"]).text)
+            let instance = try await bank.serve(bank.erasing)
             let client = InsistentClient(Shift(instance))
             var paid: [String] = []
             for id in ["c-1", "c-2"] {
@@ -48,7 +35,7 @@ import Testing
                 }
                 paid.append(payment.evidence)
             }
-            let erasure = try await privacy(instance).post("/v1/customers/c-1/erasure", [:])
+            let erasure = try await instance.privacy().post("/v1/customers/c-1/erasure", [:])
             #expect(erasure.status == 200)
             let bytes = try await bundle(paid[0], instance)
             let erased = try #require(EvidenceBundle(decoding: bytes))

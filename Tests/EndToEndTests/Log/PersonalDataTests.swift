@@ -60,33 +60,45 @@ import Testing
         return all
     }
 
+    /// A customer of whom there is something everywhere: a payment that was executed, and a change of contact data
+    /// that the customer did not want.
+    private func live(_ bank: TestBank, _ instance: ServiceInstance) async throws -> String {
+        let customer = try await bank.customer("c-canary-4711", at: instance)
+        let paid = try await InsistentClient(Shift(instance)).pay(
+            from: customer, key: "canary-reference-1")
+        let backend = try instance.backend()
+        let change = try await backend.create(BankCustomer.contactChange(of: customer.id))
+        #expect(change.status == 201)
+        let question = try #require(change.question)
+        let rejected = try await backend.reject(
+            question.action,
+            try customer.phone.answer(
+                question.challenge, over: question.reject, as: customer.credential))
+        #expect(rejected.status == 200)
+        try await until("it is executed") {
+            try await backend.action(paid.action).text("action", "execution") == "executed"
+        }
+        try await bank.auditLog([paid.evidence])
+        try await bank.expectMirror()
+        return paid.evidence
+    }
+
+    private func found(_ secrets: [String], in data: Data) -> [String] {
+        secrets.filter { data.range(of: Data($0.utf8)) != nil }
+    }
+
     @Test func `names no customer in leaves, tiles, dumps of evidence and lines for operators`()
         async throws
     {
         try await withBank { bank in
             let instance = try await bank.serve()
-            let customer = try await bank.customer("c-canary-4711", at: instance)
-            let client = InsistentClient(Shift(instance))
-            let paid = try await client.pay(from: customer, key: "canary-reference-1")
-            let backend = try instance.backend()
-            let change = try await backend.create(BankCustomer.contactChange(of: customer.id))
-            #expect(change.status == 201)
-            let question = try #require(change.question)
-            let rejected = try await backend.reject(
-                question.action,
-                try customer.phone.answer(
-                    question.challenge, over: question.reject, as: customer.credential))
-            #expect(rejected.status == 200)
-            try await bank.auditLog([paid.evidence])
-            try await bank.expectMirror()
-
+            _ = try await live(bank, instance)
             let secrets = try await secrets(bank)
             // Else the test looks for what was never there.
             for one in ["c-canary-4711", "canary-reference-1", "+4915187654321", Cast.knownName] {
                 #expect(secrets.contains(one), "\(one)")
             }
-            let clear = try dump(["action", "customer"], of: bank)
-            #expect(secrets.filter { clear.range(of: Data($0.utf8)) != nil }.count > 5)
+            #expect(found(secrets, in: try dump(["*"], of: bank)).count > 5)
             let files = try mirror(bank)
             #expect(files.range(of: Data("countersign/leaf/1".utf8)) != nil)
             let places = [
@@ -94,10 +106,24 @@ import Testing
                 "dump": try dump(["evidence*", "log_*", "decision", "subject_key"], of: bank),
                 "log": Data(instance.process.text.utf8),
             ]
-            for (place, data) in places {
-                #expect(
-                    secrets.filter { data.range(of: Data($0.utf8)) != nil } == [], "\(place)")
-            }
+            for (place, data) in places { #expect(found(secrets, in: data) == [], "\(place)") }
+        }
+    }
+
+    /// F23 of the fault tests.
+    @Test func `has a dump without a word of a customer who was erased, and every proof`()
+        async throws
+    {
+        try await withBank { bank in
+            let instance = try await bank.serve(bank.erasing)
+            let evidence = try await live(bank, instance)
+            // Core banking's own words are in nobody's receipt twice.
+            let secrets = try await secrets(bank)
+            let officer = try await instance.privacy()
+            #expect(
+                try await officer.post("/v1/customers/c-canary-4711/erasure", [:]).status == 200)
+            #expect(found(secrets, in: try dump(["*"], of: bank)) == [])
+            try await bank.auditLog([evidence])
         }
     }
 }
