@@ -194,7 +194,12 @@ extension PersonEvidence {
 
     /// An act that was refused when it was proposed; nobody has signed it.
     ///
-    /// - Parameter withContent: Whether what was sent is recorded.
+    /// - Parameters:
+    ///   - command: What was sent.
+    ///   - refusal: Why nothing came of it.
+    ///   - person: Who sent it.
+    ///   - withContent: Whether what was sent is recorded.
+    /// - Returns: The record.
     package static func refused(
         _ command: ProposeActCommand, because refusal: ActRefusal, by person: Person,
         withContent: Bool

@@ -33,7 +33,8 @@ package struct PostgresLogTestimony: Sendable {
     /// - Returns: `nil` when there is none.
     /// - Throws: ``StoreFailure``.
     package func published(of size: Int64) async throws(StoreFailure) -> Published? {
-        try await database.query(.publishedCheckpointOfSize, [.int64(size)]) { rows throws(PostgresError) in
+        try await database.query(.publishedCheckpointOfSize, [.int64(size)]) {
+            rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
             return try Self.published(row, of: size)
         }
