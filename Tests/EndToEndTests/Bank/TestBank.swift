@@ -171,9 +171,7 @@ final class TestBank: Sendable {
         try await serve(flags)
     }
 
-    /// As above.
-    ///
-    /// - Parameter clock: How far the instance's clock is off, such as `+600s`.
+    /// As above; `clock` is by how much the instance's clock is off, such as `+600s`.
     func serve(_ flags: [String], clock: String? = nil) async throws -> ServiceInstance {
         let process = try ServiceProcess(
             "serve-\(await started.number())",
