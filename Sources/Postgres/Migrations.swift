@@ -65,5 +65,6 @@ extension Migration {
         Migration("V0031_witnesses", PackageResources.V0031_witnesses_sql),
         Migration("V0033_privacy", PackageResources.V0033_privacy_sql),
         Migration("V0034_audit_views", PackageResources.V0034_audit_views_sql),
+        Migration("V0036_evidence_kept", PackageResources.V0036_evidence_kept_sql),
     ]
 }

@@ -11,10 +11,14 @@ extension Configuration {
     /// The pool of the service, with its gauges.
     ///
     /// - Throws: ``ConfigurationError``.
-    func makeDatabase(metrics: Metrics? = nil) throws(ConfigurationError) -> Postgres.Database {
+    func makeDatabase(
+        metrics: Metrics? = nil, statementDeadline: Duration? = nil
+    ) throws(ConfigurationError) -> Postgres.Database {
         guard let url = database.url else { throw ConfigurationError("database.url is missing") }
-        let pool = Postgres.Database(
-            try Self.databaseOptions(url, "database.url", size: max(1, database.poolSize)))
+        var options = try Self.databaseOptions(
+            url, "database.url", size: max(1, database.poolSize))
+        if let statementDeadline { options.statementDeadline = statementDeadline }
+        let pool = Postgres.Database(options)
         guard let metrics else { return pool }
         let gauges: [(String, String, @Sendable (Postgres.Database.Statistics) -> Int)] = [
             ("countersign_pool_size", "Connections that there may be.", { $0.size }),
