@@ -1,11 +1,12 @@
 package import Countersign
 
-/// Checks records one after another: that a key signed only after it was enrolled, and as what it was
-/// enrolled, that enough people were behind what takes several, that each decision is what its policy says on
-/// the inputs that were recorded, and that holds lasted as they were decided.
+/// Checks records one after another: that a key signed only after it was enrolled and before it ended, and as
+/// what it was enrolled, that enough people were behind what takes several, that each decision is what its
+/// policy says on the inputs that were recorded, and that holds lasted as they were decided.
 package struct EvidenceAudit {
     private let verifier: EvidenceVerifier
     private var enrolled: [ID<Credential>: EnrolledKey] = [:]
+    private var ends = KeyEndAudit()
     private var acts = ActAudit()
     private var policies: PolicyAudit
     private var inputs = InputAudit()
@@ -29,14 +30,19 @@ package struct EvidenceAudit {
     package mutating func check(
         _ record: StoredEvidence
     ) throws(EvidenceFault) -> EvidenceVerifier.Finding {
+        let ended = Result { () throws(EvidenceFault) in try ends.check(record) }
         let (finding, body) = try verifier.examine(record)
         // Of a customer who is gone nothing is compared any more, and others' records name nothing of it.
-        if finding == .erased { return finding }
+        if finding == .erased {
+            try ended.get()
+            return finding
+        }
         if record.kind == EvidenceKind.installationStated.rawValue { try installation.read(body) }
         // What has another fault has happened nevertheless: what follows is compared with it.
         let held = Result { () throws(EvidenceFault) in try holds.check(record, body) }
         let looked = Result { () throws(EvidenceFault) in try inputs.check(record, body) }
         let remark = try acts.check(record.kind, body, of: record.action)
+        try ended.get()
         try checkKey(record, body)
         try policies.check(record.kind, record.leaf, body)
         try looked.get()

@@ -18,6 +18,7 @@ package enum EvidenceFault: String, Error, Sendable {
     case authenticator = "the passkey answered another relying party, or without its user"
     case signature = "the signature does not verify"
     case notEnrolled = "the signing key was not enrolled before"
+    case keyEnded = "the signing key had been revoked or suspended before"
     case keyTraits = "the decision took the signing key for another than was enrolled"
     case document = "the document is not the one that was signed"
     case policy = "the policy of the decision was not published before, or cannot be read"
@@ -30,6 +31,7 @@ package enum EvidenceFault: String, Error, Sendable {
         "a hold did not last as it was decided, or core banking was sent what was not approved"
     case people = "not enough people have signed what took effect"
     case chain = "the chain of the action or the credential is broken"
+    case kept = "what was kept of detached months is not what their records say"
 }
 
 /// What is no fault and somebody has to look at; the raw value is what `evidence verify` prints.
@@ -205,40 +207,11 @@ package struct EvidenceVerifier: Sendable {
         return clientData
     }
 
-    /// Checks that records continue the chains they name, without a gap and without a fork.
+    /// Checks that records continue the chains they name; see ``EvidenceChains``.
     ///
     /// - Parameter records: All records of some actions and credentials, in any order.
     /// - Returns: The IDs of the records that do not continue their chain.
     package static func brokenLinks(in records: [StoredEvidence]) -> [ID<Countersign.Evidence>] {
-        struct Place {
-            let record: ID<Countersign.Evidence>
-            let link: EvidenceLeaf.Link
-            let hash: Digest
-        }
-        var chains: [String: [Place]] = [:]
-        var broken: [ID<Countersign.Evidence>] = []
-        for record in records {
-            guard let leaf = EvidenceLeaf(decoding: record.leaf) else {
-                broken.append(record.id)
-                continue
-            }
-            let hash = EvidenceSealer.leafHash(record.leaf)
-            for link in [leaf.action, leaf.credential].compactMap(\.self) {
-                chains[link.of, default: []].append(
-                    Place(record: record.id, link: link, hash: hash))
-            }
-        }
-        for chain in chains.values {
-            var head = ChainHead.empty
-            for place in chain.sorted(by: { $0.link.sequence < $1.link.sequence }) {
-                if place.link.sequence != head.length + 1
-                    || place.link.previous != head.leafHash?.hex ?? ""
-                {
-                    broken.append(place.record)
-                }
-                head = ChainHead(length: place.link.sequence, leafHash: place.hash)
-            }
-        }
-        return broken
+        EvidenceChains(records).broken(detached: [])
     }
 }

@@ -101,29 +101,6 @@ package enum ServiceEvidence {
         }
     }
 
-    /// A month of evidence that is kept elsewhere from now on; the leaf names it, as `2026-01`.
-    package static func detached(month: String, _ content: DetachedMonth) -> EvidenceDraft {
-        EvidenceDraft(
-            .evidenceDetached, outcome: month,
-            body: [
-                "month": .string(month), "records": .integer(content.records),
-                "first_position": content.positions.map { .integer($0.lowerBound) } ?? .null,
-                "last_position": content.positions.map { .integer($0.upperBound) } ?? .null,
-            ])
-    }
-
-    /// What a month of evidence holds.
-    package struct DetachedMonth: Hashable, Sendable {
-        package let records: Int64
-        /// The first and the last position in the log; `nil` for a month without a record.
-        package let positions: ClosedRange<Int64>?
-
-        package init(records: Int64, positions: ClosedRange<Int64>?) {
-            self.records = records
-            self.positions = positions
-        }
-    }
-
     /// A look at evidence: who, and which filter.
     package static func read(by client: ID<Client>, filter: JSON, count: Int) -> EvidenceDraft {
         EvidenceDraft(

@@ -308,6 +308,16 @@ extension Problem {
             ])
     }
 
+    /// What is told of a bundle that would prove nothing; see ``BundleOutcome/detached(kind:)``.
+    static func evidenceDetached(_ kind: String?) -> Problem {
+        Problem(
+            "evidence-detached", status: 410, title: "Evidence detached",
+            detail:
+                "\(kind.map { "The record \($0)" } ?? "The decision"), without which nothing is "
+                + "proved, is in a month of evidence that the bank keeps elsewhere.",
+            members: [.init("kind", .optional(kind))])
+    }
+
     /// Rounded up, so that whoever waits for it does not come too early; at least 1.
     private static func seconds(from now: Instant, to until: Instant) -> Int64 {
         max(1, (until.milliseconds - now.milliseconds + 999) / 1000)
@@ -325,6 +335,7 @@ extension Problem {
         "unsupported-media-type", "payload-too-large", "authentication-failed",
         "challenge-expired", "challenge-consumed", "challenge-superseded", "already-decided",
         "action-expired", "action-cancelled", "attempts-exhausted", "customer-locked",
+        "evidence-detached",
         "credential-not-allowed", "risk-refused", "payee-unknown", "payee-not-usable",
         "limit-exceeded",
         "idempotency-key-reuse", "idempotency-in-flight", "idempotency-key-required",

@@ -14,9 +14,14 @@ extension Administration {
         case retention = "the retention of this month is not over"
         case unsequenced = "a record of this month is in no published checkpoint of the log"
         case legalHold = "there is a legal hold on a customer with a record in this month"
+        /// Nothing is wrong: it can be tried again.
+        case busy = "a long transaction has the table of evidence: end it, or try again later"
     }
 
     /// Detaches the oldest month of evidence, with evidence of that.
+    ///
+    /// Whoever has the table for longer than half a second is not waited for, since everybody who writes evidence
+    /// would wait too: see ``DetachingRefusal/busy``.
     ///
     /// - Parameters:
     ///   - month: As `2026-01`.
@@ -40,7 +45,7 @@ extension Administration {
                 [
                     .text(month + "-01"), .int(retentionDays), .int64(content.records),
                     .int64(content.positions?.lowerBound), .int64(content.positions?.upperBound),
-                    .json(evidence),
+                    .int64(content.kept?.records), .digest(content.kept?.digest), .json(evidence),
                 ])
             switch status {
             case "detached": return .detached(content)
@@ -48,6 +53,7 @@ extension Administration {
             case "retention": return .refused(.retention)
             case "unsequenced": return .refused(.unsequenced)
             case "legal_hold": return .refused(.legalHold)
+            case "busy": return .refused(.busy)
             case "lost_race": continue
             default: throw .internalFailure(code: "status")
             }
@@ -62,6 +68,8 @@ extension ServiceEvidence.DetachedMonth {
         let last: Int64? = try row["last_position"]
         var positions: ClosedRange<Int64>?
         if let first, let last, first <= last { positions = first...last }
-        self.init(records: try row["records"], positions: positions)
+        self.init(
+            records: try row["records"], positions: positions,
+            kept: Kept(records: try row["kept"], digest: try row["kept_digest"]))
     }
 }

@@ -66,6 +66,7 @@ extension Migration {
         Migration("V0033_privacy", PackageResources.V0033_privacy_sql),
         Migration("V0034_audit_views", PackageResources.V0034_audit_views_sql),
         Migration("V0035_log_links", PackageResources.V0035_log_links_sql),
+        Migration("V0036_evidence_kept", PackageResources.V0036_evidence_kept_sql),
         Migration("V0037_readers", PackageResources.V0037_readers_sql),
     ]
 }

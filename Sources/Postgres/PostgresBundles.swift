@@ -19,12 +19,12 @@ package struct PostgresBundles: Sendable {
     /// The bundle of the action that a record is about.
     ///
     /// - Parameter evidence: Any record of the action.
-    /// - Returns: The bytes of the file; `nil` when there is no such record, or it is of no decided action.
-    /// - Throws: ``StoreFailure``; ``StoreFailure/unavailable`` while one of its records has no position in a
+    /// - Returns: The file, or why there is none.
+    /// - Throws: ``StoreFailure``, also when a record that it needs is gone and its month was not detached; ``StoreFailure/unavailable`` while one of its records has no position in a
     ///   published checkpoint, which takes about a second.
     package func bundle(
         of evidence: ID<Countersign.Evidence>
-    ) async throws(StoreFailure) -> Bytes? {
+    ) async throws(StoreFailure) -> BundleOutcome {
         let found = try await database.query(.bundleRecords, [.id(evidence)]) {
             rows throws(PostgresError) in
             try rows.map { row throws(PostgresError) in
@@ -41,10 +41,29 @@ package struct PostgresBundles: Sendable {
                 EvidenceBundle.Record(
                     role: role, position: position, leaf: record.leaf, body: try opened(record)))
         }
-        guard let decision = records.first(where: \.role.isDecision) else { return nil }
+        guard let decision = records.first(where: \.role.isDecision) else {
+            return try await detached(evidence).isDetached ? .detached(kind: nil) : .notFound
+        }
         var roles: Set<BundleRole> = []
-        return try await bundle(
-            records.filter { $0.isOf(decision) && roles.insert($0.role).inserted })
+        let chosen = records.filter { $0.isOf(decision) && roles.insert($0.role).inserted }
+        if let missing = decision.needed.first(where: { !roles.contains($0) }) {
+            guard try await detached(evidence).anyMonth else {
+                throw .internalFailure(code: "bundle")
+            }
+            return .detached(kind: missing.kind.rawValue)
+        }
+        return .bundle(try await bundle(chosen))
+    }
+
+    /// Whether a record is in a month that was detached, and whether there is any such month.
+    private func detached(
+        _ evidence: ID<Countersign.Evidence>
+    ) async throws(StoreFailure) -> (isDetached: Bool, anyMonth: Bool) {
+        try await database.query(.isEvidenceDetached, [.id(evidence)]) {
+            rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("is_detached") }
+            return (try row["is_detached"], try row["any_month"])
+        }
     }
 
     /// A body that is there and cannot be opened was not erased.
@@ -100,6 +119,13 @@ package struct PostgresBundles: Sendable {
 }
 
 extension EvidenceBundle.Record {
+    /// What a bundle of this decision must hold beside it, or nobody can verify it.
+    fileprivate var needed: [BundleRole] {
+        let leaf = EvidenceLeaf(decoding: leaf)
+        return [.created] + (leaf?.credential == nil ? [] : [.enrolled])
+            + (leaf?.policy == nil ? [] : [.policy])
+    }
+
     /// Whether it belongs to a decision: of the publications of one document, that of the version that
     /// decided. A decision without a body does not say which, and takes the first.
     fileprivate func isOf(_ decision: Self) -> Bool {

@@ -39,13 +39,15 @@ package struct PostgresEvidenceStore: EvidenceService {
 
     package func bundle(
         of id: ID<Countersign.Evidence>, reader: ID<Client>
-    ) async throws(StoreFailure) -> Bytes? {
+    ) async throws(StoreFailure) -> BundleOutcome {
         let bundles = PostgresBundles(database: database, keyEncryption: keyEncryption)
-        guard let bundle = try await bundles.bundle(of: id) else { return nil }
-        try await service.record([
-            ServiceEvidence.read(by: reader, filter: ["bundle": .string(id.text)], count: 1)
-        ])
-        return bundle
+        let outcome = try await bundles.bundle(of: id)
+        if case .bundle = outcome {
+            try await service.record([
+                ServiceEvidence.read(by: reader, filter: ["bundle": .string(id.text)], count: 1)
+            ])
+        }
+        return outcome
     }
 
     package func export(

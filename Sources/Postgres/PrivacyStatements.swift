@@ -12,6 +12,15 @@ extension Statement {
         "evidence_month", .read, PackageResources.evidence_month_sql)
     static let detachEvidenceMonth = Statement(
         "detach_evidence_month", .write, PackageResources.detach_evidence_month_sql)
+    static let detachedEvidence = Statement(
+        "detached_evidence", .read, PackageResources.detached_evidence_sql)
+    static let evidenceKeptOf = Statement(
+        "evidence_kept_of", .read, PackageResources.evidence_kept_of_sql)
+    static let countKept = Statement("count_kept", .read, PackageResources.count_kept_sql)
+    static let detachedLeaves = Statement(
+        "detached_leaves", .read, PackageResources.detached_leaves_sql)
+    static let isEvidenceDetached = Statement(
+        "is_evidence_detached", .read, PackageResources.is_evidence_detached_sql)
     static let listExecuted = Statement("list_executed", .read, PackageResources.list_executed_sql)
     static let actionsOfExternalID = Statement(
         "actions_of_external_id", .read, PackageResources.actions_of_external_id_sql)

@@ -172,4 +172,17 @@ import Testing
         var late = EvidenceAudit(verifier: log.verifier, migrated: [:])
         #expect(throws: EvidenceFault.notEnrolled) { try late.check(records[1]) }
     }
+
+    @Test func `a decision counts only with a key that had not been revoked before it`() throws {
+        let revocation = EvidenceDraft(
+            .credentialRevoked, credential: credential, outcome: "revoked", body: [:])
+        let records = try log.record([
+            enrolment(signedBy: key), approval(by: key), revocation, approval(by: key),
+        ])
+        var audit = EvidenceAudit(verifier: log.verifier, migrated: [:])
+        _ = try audit.check(records[0])
+        #expect(throws: EvidenceFault.policy) { try audit.check(records[1]) }
+        _ = try audit.check(records[2])
+        #expect(throws: EvidenceFault.keyEnded) { try audit.check(records[3]) }
+    }
 }

@@ -7,45 +7,12 @@ import Testing
 
 /// Months of evidence whose time is over.
 @Suite struct `A month of evidence` {
-    private static let month = "2019-01"
+    private static let month = OldMonth.name
 
-    /// A log with three records of a month long past, one of them of a customer; only a superuser without triggers
-    /// can write such.
     private func with(
         _ body: (LogWorld, PostgresLog, Administration) async throws -> Void
     ) async throws {
-        try await LogWorld.with { world in
-            _ = try await Migrator.state(isDevelopment: true, of: world.test.superuser)
-            try await world.test.run { connection throws(PostgresError) in
-                try connection.run(
-                    script: """
-                        SET ROLE countersign_owner;
-                        SET search_path = countersign;
-                        CREATE TABLE evidence_2019_01 PARTITION OF evidence
-                            FOR VALUES FROM ('016806b5-bc00-0000-0000-000000000000')
-                            TO ('0168a65a-e000-0000-0000-000000000000');
-                        RESET ROLE;
-                        ALTER TABLE evidence DISABLE TRIGGER ALL;
-                        INSERT INTO customer (customer_id, subject_id)
-                        VALUES ('c-1', '11111111-1111-4111-8111-111111111111');
-                        INSERT INTO evidence (id, kind, subject_id, leaf, body_commit, recorded_at)
-                        SELECT ('01685000-0000-7000-8000-00000000000' || n)::uuid, 'evidence.read',
-                               '11111111-1111-4111-8111-111111111111', convert_to('leaf ' || n, 'UTF8'), sha256(''),
-                               '2019-01-15'
-                          FROM generate_series(1, 3) n;
-                        ALTER TABLE evidence ENABLE ALWAYS TRIGGER stamp, ENABLE ALWAYS TRIGGER no_change,
-                            ENABLE ALWAYS TRIGGER no_truncate
-                        """)
-            }
-            let key = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
-            let log = await world.instance()
-            _ = try await log.lead()
-            try await body(
-                world, log,
-                Administration(
-                    database: await world.test.open(as: .op, size: 1), sealer: world.sealer,
-                    keyEncryption: key, entropy: .openSSL))
-        }
+        try await OldMonth.with { old in try await body(old.world, old.log, old.administration) }
     }
 
     @Test func `is detached when its time is over, and the log still stands`() async throws {
@@ -145,7 +112,7 @@ import Testing
                     try await database.run { connection throws(PostgresError) in
                         try connection.run(
                             script: """
-                                SELECT countersign.detach_evidence_month('2019-01-01', 9999, 3, 0, 2, '[]')
+                                SELECT countersign.detach_evidence_month('2019-01-01', 9999, 3, 0, 2, 0, '', '[]')
                                 """)
                     }
                 }

@@ -2,8 +2,8 @@
 -- the publication of the policy that did, and the erasure of the customer when there was one. Zero rows when the record is of no action.
 --   $1 a record of the action
 WITH of_action AS (
-    SELECT DISTINCT ON (e.kind) e.* FROM countersign.evidence e
-     WHERE e.action_id = (SELECT action_id FROM countersign.evidence WHERE id = $1)
+    SELECT DISTINCT ON (e.kind) e.* FROM countersign.evidence_known e
+     WHERE e.action_id = (SELECT action_id FROM countersign.evidence_known WHERE id = $1)
        AND e.kind IN ('action.created', 'action.approved', 'action.rejected', 'action.refused', 'action.held',
                       'action.released', 'action.cancelled', 'order.executed', 'order.refused', 'order.unknown')
      ORDER BY e.kind, e.id DESC),
@@ -16,11 +16,11 @@ chosen AS (
      WHERE o.kind NOT IN ('action.approved', 'action.rejected', 'action.refused')
         OR o.id = (SELECT id FROM decision)
     UNION ALL
-    SELECT e.* FROM countersign.evidence e JOIN decision d ON e.credential_id = d.credential_id
+    SELECT e.* FROM countersign.evidence_known e JOIN decision d ON e.credential_id = d.credential_id
      WHERE e.kind = 'credential.enrolled'
     UNION ALL
     -- Publications are few, and the digest stands in their leaves; a later version may be the same document.
-    SELECT e.* FROM countersign.evidence e, decision d
+    SELECT e.* FROM countersign.evidence_known e, decision d
      WHERE e.kind = 'policy.published' AND e.id < d.id
        AND substring(encode(e.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')
            = substring(encode(d.leaf, 'escape') FROM '"policy":"([0-9a-f]{64})"')

@@ -12,12 +12,10 @@ package protocol EvidenceService: Sendable {
 
     /// The bundle of the action that a record is about: a file that proves its decision to a stranger.
     ///
-    /// It is `nil` when there is no such record, or it is of no decided action.
-    ///
     /// - Throws: ``StoreFailure/unavailable`` also until all its records are in a published checkpoint.
     func bundle(
         of id: ID<Evidence>, reader: ID<Client>
-    ) async throws(StoreFailure) -> Bytes?
+    ) async throws(StoreFailure) -> BundleOutcome
 
     /// Begins an export of all records that match: records it before anything is shown.
     ///
@@ -30,6 +28,17 @@ package protocol EvidenceService: Sendable {
     func export(
         _ query: EvidenceQuery, format: String, reader: ID<Client>
     ) async throws(StoreFailure) -> any EvidenceExport
+}
+
+/// What came of asking for a bundle.
+package enum BundleOutcome: Equatable, Sendable {
+    /// The bytes of the file.
+    case bundle(Bytes)
+    /// There is no such record, or it is of no decided action.
+    case notFound
+    /// Without a record of this kind it proves nothing, and that one is in a month that was detached; `nil` for the
+    /// decision.
+    case detached(kind: String?)
 }
 
 /// An export of evidence that is under way.

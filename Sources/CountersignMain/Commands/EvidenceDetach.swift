@@ -17,16 +17,34 @@ extension Command {
             throw UsageError("MONTH is a year and a month, as 2026-01")
         }
         let days = invocation.configuration.evidence.retentionDays
-        let result = try await invocation.configuration.administer { administration in
-            try await administration.detachEvidence(of: month, retentionDays: days)
+        // A month has more records than a statement of the service may read.
+        let result = try await invocation.configuration.administer(within: .seconds(600)) {
+            try await detach(month, days, $0)
         }
         switch result {
         case .detached(let content):
+            let kept = content.kept?.records ?? 0
             let name = month.replacing("-", with: "_")
             Console.out(
                 "detached \(month): \(content.records) records. They are in the table "
-                    + "countersign.evidence_\(name); keep that elsewhere before it is dropped")
+                    + "countersign.evidence_\(name); keep that elsewhere before it is dropped. "
+                    + "\(kept) of them, on which later ones rest, stay here too")
         case .refused(let refusal): throw CommandFailure(refusal.rawValue)
         }
+    }
+
+    private static let attempts = 5
+    /// As long as whatever queued up behind an attempt needs to be done.
+    private static let attemptPause = Duration.seconds(2)
+
+    private static func detach(
+        _ month: String, _ days: Int, _ administration: Administration
+    ) async throws -> Administration.Detaching {
+        for _ in 1..<attempts {
+            let result = try await administration.detachEvidence(of: month, retentionDays: days)
+            guard result == .refused(.busy) else { return result }
+            await pause(attemptPause)
+        }
+        return try await administration.detachEvidence(of: month, retentionDays: days)
     }
 }

@@ -73,10 +73,10 @@ extension Configuration {
     ///
     /// - Throws: What `act` throws.
     func administer<Result: Sendable>(
-        _ act: (Administration) async throws -> Result
+        within deadline: Duration? = nil, _ act: (Administration) async throws -> Result
     ) async throws -> Result {
         let (sealer, keyEncryption) = try evidenceKeys()
-        let database = try makeDatabase()
+        let database = try makeDatabase(statementDeadline: deadline)
         let administration = Administration(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         do {

@@ -8,13 +8,20 @@ import Postgres
 import WebAuthn
 
 extension Configuration {
+    /// How long a statement of a command may take that looks through all there is.
+    static let patience = Duration.seconds(3600)
+
     /// The pool of the service, with its gauges.
     ///
     /// - Throws: ``ConfigurationError``.
-    func makeDatabase(metrics: Metrics? = nil) throws(ConfigurationError) -> Postgres.Database {
+    func makeDatabase(
+        metrics: Metrics? = nil, statementDeadline: Duration? = nil
+    ) throws(ConfigurationError) -> Postgres.Database {
         guard let url = database.url else { throw ConfigurationError("database.url is missing") }
-        let pool = Postgres.Database(
-            try Self.databaseOptions(url, "database.url", size: max(1, database.poolSize)))
+        var options = try Self.databaseOptions(
+            url, "database.url", size: max(1, database.poolSize))
+        if let statementDeadline { options.statementDeadline = statementDeadline }
+        let pool = Postgres.Database(options)
         guard let metrics else { return pool }
         let gauges: [(String, String, @Sendable (Postgres.Database.Statistics) -> Int)] = [
             ("countersign_pool_size", "Connections that there may be.", { $0.size }),
@@ -28,16 +35,6 @@ extension Configuration {
             }
         }
         return pool
-    }
-
-    /// A connection of a command that reads all there is, for as long as that takes.
-    ///
-    /// - Throws: ``ConfigurationError``.
-    func makePatientDatabase() throws(ConfigurationError) -> Postgres.Database {
-        guard let url = database.url else { throw ConfigurationError("database.url is missing") }
-        var options = try Self.databaseOptions(url, "database.url", size: 1)
-        options.statementDeadline = .seconds(3600)
-        return Postgres.Database(options)
     }
 
     /// The use cases over their stores.

@@ -38,11 +38,14 @@ extension APIRoutes {
             .get, "/v1/evidence/{id}/bundle", for: .auditor,
             reading: { request throws(Problem) in try request.refuseQuery() },
             answer: { call async throws(StoreFailure) in
-                guard let id: ID<Evidence> = call.id(),
-                    let bundle = try await evidence.bundle(of: id, reader: call.client)
-                else { return Problem.notFound.response }
-                return Response(
-                    status: 200, headers: ["Content-Type": "application/json"], body: bundle)
+                guard let id: ID<Evidence> = call.id() else { return Problem.notFound.response }
+                switch try await evidence.bundle(of: id, reader: call.client) {
+                case .bundle(let bundle):
+                    return Response(
+                        status: 200, headers: ["Content-Type": "application/json"], body: bundle)
+                case .notFound: return Problem.notFound.response
+                case .detached(let kind): return Problem.evidenceDetached(kind).response
+                }
             })
     }
 }

@@ -294,4 +294,20 @@ import Testing
         }
         #expect(api.evidence.readers.values.count == 2)
     }
+
+    @Test func `a bundle, or which record of it is kept elsewhere`() async throws {
+        let api = FakeAPI()
+        try await api.serve { api async throws in
+            let id = Fixture.evidence.id.text
+            let answer = try await api.get("/v1/evidence/\(id)/bundle", as: .auditor)
+            #expect(answer.status == 200 && answer.json["v"] == "bundle")
+            let gone = try await api.get(
+                "/v1/evidence/\(Fixture.detached.text)/bundle", as: .auditor)
+            #expect(gone.status == 410 && gone.slug == "evidence-detached")
+            #expect(gone.json["kind"] == "credential.enrolled")
+            let none = try await api.get(
+                "/v1/evidence/\(Fixture.action.id.text)/bundle", as: .auditor)
+            #expect(none.slug == "not-found")
+        }
+    }
 }

@@ -162,9 +162,10 @@ struct FakeEvidence: EvidenceService {
 
     func bundle(
         of id: ID<Evidence>, reader: ID<Client>
-    ) async throws(StoreFailure) -> Bytes? {
+    ) async throws(StoreFailure) -> BundleOutcome {
         readers.record(reader)
-        return id == Fixture.evidence.id ? Bytes("{\"v\":\"bundle\"}".utf8) : nil
+        if id == Fixture.detached { return .detached(kind: "credential.enrolled") }
+        return id == Fixture.evidence.id ? .bundle(Bytes("{\"v\":\"bundle\"}".utf8)) : .notFound
     }
 
     func export(

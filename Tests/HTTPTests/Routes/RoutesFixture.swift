@@ -99,6 +99,9 @@ enum Fixture {
         credentialID: credential.id, leaf: Bytes("leaf".utf8), leafHash: leafHash,
         body: ["policy": "3"])
 
+    /// A record whose bundle lacks one of a detached month.
+    static let detached: ID<Evidence> = id(8)
+
     static let recordedAssertion = RecordedAssertion(
         credentialID: credential.id, publicKeySPKI: [9, 9],
         proof: .deviceKey(signature: [255, 254], format: .der))
