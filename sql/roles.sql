@@ -24,3 +24,9 @@ ALTER ROLE countersign_service SET statement_timeout = '3500ms';
 ALTER ROLE countersign_service SET idle_in_transaction_session_timeout = '5s';
 ALTER ROLE countersign_privacy SET lc_messages = 'C';
 ALTER ROLE countersign_privacy SET lock_timeout = '2s';
+-- No transaction that writes evidence stays open for longer than some minutes: an export says until when it is whole.
+ALTER ROLE countersign_privacy SET statement_timeout = '60s';
+ALTER ROLE countersign_privacy SET idle_in_transaction_session_timeout = '10s';
+ALTER ROLE countersign_operator SET statement_timeout = '10min';
+ALTER ROLE countersign_operator SET idle_in_transaction_session_timeout = '10s';
+ALTER ROLE countersign_auditor SET idle_in_transaction_session_timeout = '10min';

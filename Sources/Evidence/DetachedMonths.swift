@@ -39,7 +39,7 @@ package struct DetachedMonths: Sendable {
         months = found.values.sorted { $0.name < $1.name }
     }
 
-    private static func isMonth(_ name: String) -> Bool {
+    static func isMonth(_ name: String) -> Bool {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, parts[0].utf8.count == 4, parts[1].utf8.count == 2,
             Int(parts[0]) != nil, let month = Int(parts[1])

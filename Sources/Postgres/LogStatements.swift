@@ -46,6 +46,7 @@ extension Statement {
         "record_timestamp", .write, PackageResources.record_timestamp_sql)
     static let logTimestamped = Statement(
         "log_timestamped", .read, PackageResources.log_timestamped_sql)
+    static let logWaiting = Statement("log_waiting", .read, PackageResources.log_waiting_sql)
     static let logIsDue = Statement("log_is_due", .read, PackageResources.log_is_due_sql)
     static let logCosignatures = Statement(
         "log_cosignatures", .read, PackageResources.log_cosignatures_sql)

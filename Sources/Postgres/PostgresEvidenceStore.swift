@@ -73,8 +73,8 @@ package struct PostgresEvidenceStore: EvidenceService {
     }
 
     /// How long after the time in its ID a record may become visible, in milliseconds: an ID is at most five
-    /// minutes old when its record is written, and no transaction of the service takes longer than the rest.
-    private static let lateMilliseconds: Int64 = 310_000
+    /// minutes old when its record is written, and no role's statement may take longer than ten (roles.sql).
+    private static let lateMilliseconds: Int64 = 920_000
 
     /// What was asked for, as the evidence of the reading keeps it: a customer by the random subject, and an
     /// external ID by the actions that have it, since what is told of a reader is not erased with the customer who

@@ -18,8 +18,10 @@ package struct PostgresLog: Sendable {
         self.origin = origin
     }
 
-    /// What ``advance(_:)`` throws when nobody signed.
+    /// What ``advance(after:keys:_:)`` throws when nobody signed.
     package static let unsigned = StoreFailure.internalFailure(code: "CS012")
+    /// What it throws when the stored log is not the one that was signed last.
+    package static let altered = StoreFailure.internalFailure(code: "CS015")
 
     /// Which part this instance has.
     package enum Lead: String, Sendable {
@@ -36,7 +38,9 @@ package struct PostgresLog: Sendable {
         package let count: Int
         /// The time in the ID of the oldest of them; `nil` when it is empty.
         package let oldest: Instant?
-        /// The checkpoint over it, signed.
+        /// What was signed.
+        package let checkpoint: Checkpoint
+        /// It, signed.
         package let note: SignedNote
     }
 
@@ -56,36 +60,42 @@ package struct PostgresLog: Sendable {
     /// to all of it, or to as much as is one batch.
     ///
     /// It fails on a session that does not lead. The connection may be another one than when ``lead()`` was asked, to
-    /// another server: what is held outside was not compared with that one.
+    /// another server: what is held outside was not compared with that one. And it fails with ``altered`` when the
+    /// newest checkpoint is not that of the stored state, or not signed: whoever has the database but not the key
+    /// shall not have the rest of it signed.
     ///
-    /// - Parameter sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when
-    ///   it cannot: then nothing changes.
+    /// - Parameters:
+    ///   - last: The checkpoint that this session signed last, which must be the newest; `nil` for the first time.
+    ///   - keys: Of which one must have signed the newest checkpoint.
+    ///   - sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when it
+    ///     cannot: then nothing changes.
     /// - Returns: What was written; `nil` when there was nothing to do.
     /// - Throws: ``StoreFailure``. After ``StoreFailure/outcomeUnknown`` the note may be stored or not: it
     ///   must not leave the process.
     package func advance(
+        after last: Checkpoint? = nil, keys: [VerifierKey],
         _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
     ) async throws(StoreFailure) -> Batch? {
         let origin = origin
         return try await database.run { connection throws(PostgresError) in
             try Self.demandLead(connection)
-            return try Self.advance(origin, connection, sign)
+            return try Self.advance(origin, connection, after: last, keys, sign)
         }
     }
 
     /// Does the same without the lead: for tests of what the database holds by itself.
     package func advanceUnled(
-        _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
+        keys: [VerifierKey], _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
     ) async throws(StoreFailure) -> Batch? {
         let origin = origin
         return try await database.run { connection throws(PostgresError) in
-            try Self.advance(origin, connection, sign)
+            try Self.advance(origin, connection, after: nil, keys, sign)
         }
     }
 
     private static func advance(
-        _ origin: String, _ connection: borrowing Connection,
-        _ sign: (Checkpoint) -> SignedNote?
+        _ origin: String, _ connection: borrowing Connection, after last: Checkpoint?,
+        _ keys: [VerifierKey], _ sign: (Checkpoint) -> SignedNote?
     ) throws(PostgresError) -> Batch? {
         // An idle log costs a read, and no commit.
         guard let due = try connection.execute(.logIsDue).single() else {
@@ -100,11 +110,29 @@ package struct PostgresLog: Sendable {
             }
             let edge = try LogEdge.read(row)
             guard try row["origin"] == origin else { throw .malformedColumn("origin") }
+            let note: Bytes? = try row["note"]
+            try demandSigned(
+                Checkpoint(origin: origin, size: edge.size, root: edge.root), as: try row["root"],
+                by: note, after: last, keys)
             let rows = try connection.execute(.logBatch)
-            let isNew: Bool = try row["is_new"]
-            guard rows.count > 0 || isNew else { return nil }
-            return try Self.append(rows, to: edge, of: origin, connection, sign)
+            guard rows.count > 0 || note == nil else { return nil }
+            return try append(rows, to: edge, of: origin, connection, sign)
         }
+    }
+
+    /// Whether what is stored is what was signed.
+    private static func demandSigned(
+        _ stored: Checkpoint, as root: Digest, by note: Bytes?, after last: Checkpoint?,
+        _ keys: [VerifierKey]
+    ) throws(PostgresError) {
+        let isLast = last.map { $0 == stored } ?? true
+        let isSigned =
+            note.map { bytes in
+                SignedNote(decoding: bytes).map { note in
+                    note.text == stored.text && keys.contains { $0.verifies(note) }
+                } ?? false
+            } ?? (stored.size == 0)
+        guard isLast, isSigned, stored.root == root else { throw .raised(sqlState: "CS015") }
     }
 
     private static func demandLead(
@@ -139,7 +167,9 @@ package struct PostgresLog: Sendable {
                 .int64Array(tiles.map(\.place.index)),
                 .textArray(tiles.map { Hex.encode($0.bytes) }), .bytes(note.encoded),
             ])
-        return Batch(size: edge.size, count: hashes.count, oldest: oldest, note: note)
+        return Batch(
+            size: edge.size, count: hashes.count, oldest: oldest, checkpoint: checkpoint, note: note
+        )
     }
 
     /// Lets the newest checkpoint leave the service, also when it is another's whose answer was lost. It was

@@ -78,36 +78,51 @@ extension PostgresLogAudit {
         }
     }
 
-    /// The newest month of which a record tells that it was detached, as `2026-01`; `nil` when none does.
-    func detached() async throws(StoreFailure) -> String? {
+    /// Of which records may be missing; `nil` when no month was detached.
+    func detached() async throws(StoreFailure) -> LogCheck.Detached? {
         try await database.query(.detachedMonths) { rows throws(PostgresError) in
-            var newest: String?
+            var newest: LogCheck.Detached?
             for row in rows {
                 let record = try StoredEvidence(publicPart: row, id: try row["id"])
                 guard EvidenceVerifier.columnsAgree(record),
-                    let month = EvidenceLeaf(decoding: record.leaf)?.outcome
+                    let month = EvidenceLeaf(decoding: record.leaf)?.outcome,
+                    let found = LogCheck.Detached(newest: month, oldestHere: try row["oldest"])
                 else { continue }
-                newest = max(newest ?? month, month)
+                if found.newest > newest?.newest ?? "" { newest = found }
             }
             return newest
         }
     }
 
-    /// A row of `log_key`, and the position of the record that it names; `nil` when that has none.
+    /// A row of `log_key`.
     struct KeyRow: Hashable, Sendable {
         let key: String
         let evidence: ID<Countersign.Evidence>
+        /// Of the record that it names; `nil` when that has none.
         let position: Int64?
+        /// Whether that record is here, if only until its month is detached.
         let hasRecord: Bool
+        /// Whether it is one of the log and tells this very key.
+        let isTold: Bool
+
+        fileprivate init(_ row: Row) throws(PostgresError) {
+            key = try row["verifier_key"]
+            evidence = try row["evidence_id"]
+            position = try row["position"]
+            guard let id: ID<Countersign.Evidence> = try row["id"] else {
+                (hasRecord, isTold) = (false, false)
+                return
+            }
+            let record = try StoredEvidence(publicPart: row, id: id)
+            let logged: Digest? = try row["logged_hash"]
+            hasRecord = true
+            isTold = LogCheck.key(toldBy: record) == key && logged?.bytes == record.leafHash
+        }
     }
 
     func logKeys() async throws(StoreFailure) -> [KeyRow] {
         try await database.query(.logKeys) { rows throws(PostgresError) in
-            try rows.map { row throws(PostgresError) in
-                KeyRow(
-                    key: try row["verifier_key"], evidence: try row["evidence_id"],
-                    position: try row["position"], hasRecord: try row["has_record"])
-            }
+            try rows.map { row throws(PostgresError) in try KeyRow(row) }
         }
     }
 
@@ -121,11 +136,12 @@ extension PostgresLogAudit {
             throw LogFault(.key, at: told.position)
         }
         for row in rows where !check.told.contains(where: { $0.evidence == row.evidence }) {
-            // Its month may have been detached.
-            guard let position = row.position, position < check.size else {
-                throw LogFault(.key, at: check.size)
+            // What was told since the state was read is for the next check.
+            if row.hasRecord, row.position.map({ $0 >= check.size }) ?? true { continue }
+            guard !row.hasRecord, let position = row.position else {
+                throw LogFault(.key, at: row.position ?? check.size)
             }
-            if row.hasRecord { throw LogFault(.key, at: position) }
+            guard check.mayMiss(row.evidence) else { throw LogFault(.key, at: position) }
         }
     }
 }

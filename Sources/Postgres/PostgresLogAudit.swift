@@ -23,7 +23,8 @@ package struct PostgresLogAudit: Sendable {
         /// `nil` when it is no edge of a tree of that size.
         package let edge: TreeEdge?
         package let snapshot: TransactionSnapshot?
-        /// Whether the published size is that of a checkpoint, or nothing is published.
+        /// Whether the published size is that of the newest checkpoint or the one before it; nothing may be
+        /// published before there are two.
         package let isPublishedThere: Bool
         /// How many full tiles are stored.
         package let tiles: Int64
@@ -64,13 +65,12 @@ package struct PostgresLogAudit: Sendable {
         try await database.query(.logState) { rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
             let snapshot: String? = try row["snapshot"]
-            let published: Int64? = try row["published"]
             let edge: TreeEdge?
             do throws(PostgresError) { edge = try LogEdge.read(row) } catch { edge = nil }
             return State(
                 origin: try row["origin"], size: try row["size"], root: try row["root"],
                 edge: edge, snapshot: snapshot.flatMap(TransactionSnapshot.init(text:)),
-                isPublishedThere: published == nil ? true : try row["is_published"],
+                isPublishedThere: try row["is_published"],
                 tiles: try row["tiles"], hasMore: try row["has_more"],
                 checkpoints: try Self.chain("checkpoint", row),
                 cosignatures: try Self.chain("cosignature", row),
@@ -121,7 +121,9 @@ package struct PostgresLogAudit: Sendable {
             else { break }
             after = last.size + 1
         }
-        guard !state.hasMore else { throw LogFault(.beyond, at: state.size) }
+        guard !state.hasMore, state.checkpoints.rows == state.checkpoints.end.number else {
+            throw LogFault(.beyond, at: state.size)
+        }
         if check.size < state.size, try await !positions(check.size, limit: 1).isEmpty {
             throw LogFault(.checkpoint, at: check.size)
         }
@@ -201,8 +203,9 @@ package struct PostgresLogAudit: Sendable {
         var check = LogCheck(
             origin: state.origin, keys: keys, detached: detached, from: edge, after: checkpoint)
         for row in try await logKeys() where row.position.map({ $0 < checkpoint.size }) == true {
-            check.believe(row.key)
+            if row.isTold { check.believe(row.key) }
         }
+        try check.demandTrue(checkpoint)
         return check
     }
 

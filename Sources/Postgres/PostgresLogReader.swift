@@ -74,6 +74,19 @@ package struct PostgresLogReader: LogReader {
         }
     }
 
+    /// The hashes that show that the log of one size is the beginning of the log of another one.
+    ///
+    /// - Returns: `nil` when the log has not so many tiles.
+    /// - Throws: ``StoreFailure``.
+    package func consistency(
+        from old: Int64, to new: Int64
+    ) async throws(StoreFailure) -> [Digest]? {
+        let places = TreeProof.tiles(forConsistencyFrom: old, to: new)
+        guard !places.isEmpty else { return old <= new ? [] : nil }
+        let tiles = try await tiles(places)
+        return TreeProof.consistency(from: old, to: new) { tiles[$0] }
+    }
+
     /// Whether records are missing at these positions, and all of months that were detached.
     ///
     /// - Throws: ``StoreFailure``.
@@ -83,6 +96,16 @@ package struct PostgresLogReader: LogReader {
         ) { rows throws(PostgresError) in
             guard let row = try rows.single() else { throw .malformedColumn("is_detached") }
             return try row["is_detached"]
+        }
+    }
+
+    /// For how many seconds the oldest record has waited that no batch has; 0 when none waits.
+    ///
+    /// - Throws: ``StoreFailure``.
+    package func waiting() async throws(StoreFailure) -> Int {
+        try await database.query(.logWaiting) { rows throws(PostgresError) in
+            guard let row = try rows.single() else { throw .malformedColumn("seconds") }
+            return try row["seconds"]
         }
     }
 

@@ -25,7 +25,7 @@ import Testing
     /// Sequences until nothing waits; how many records each batch had.
     private func batches(_ world: LogWorld, _ log: PostgresLog) async throws -> [Int] {
         var counts: [Int] = []
-        while let batch = try await log.advance(world.signer) {
+        while let batch = try await world.advance(log) {
             try await log.publish(batch)
             counts.append(batch.count)
         }
@@ -93,7 +93,7 @@ import Testing
             let before = try await world.test.sql(
                 "SELECT pg_current_snapshot()::text AS now, xmax::text AS locker FROM countersign.log_state"
             )
-            for _ in 0..<3 { #expect(try await log.advance(world.signer) == nil) }
+            for _ in 0..<3 { #expect(try await world.advance(log) == nil) }
             let after = try await world.test.sql(
                 "SELECT pg_current_snapshot()::text AS now, xmax::text AS locker FROM countersign.log_state"
             )

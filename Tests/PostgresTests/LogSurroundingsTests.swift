@@ -179,7 +179,8 @@ import Testing
             let next = try Ed25519PrivateKey.generate()
             let nextKey = LogWorld.verifierKey(next)
             try await keys.announce([nextKey.text])
-            let batch = try #require(try await log.advance(LogWorld.signer(next)))
+            let batch = try #require(
+                try await log.advance(keys: [world.verifierKey], LogWorld.signer(next)))
             try await log.publish(batch)
             let audit = PostgresLogAudit(database: await world.test.open(as: .auditor, size: 1))
             #expect(try await audit.check(nil, keys: [nextKey]) == batch.size)

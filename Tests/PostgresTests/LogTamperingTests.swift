@@ -287,7 +287,7 @@ import Testing
             let log = await world.instance()
             _ = try await log.lead()
             try await world.record(3)
-            let batch = try #require(try await log.advance(world.signer))
+            let batch = try #require(try await world.advance(log))
             let reader = PostgresLogReader(database: await world.test.open())
             #expect(try await reader.checkpoint() == nil)
             try await log.publishNewest()

@@ -21,7 +21,7 @@ import Testing
             try await world.record(3)
             let published = try #require(try await world.sequence(log))
             try await world.record(1)
-            let other = try #require(try await log.advance(world.signer)).size
+            let other = try #require(try await world.advance(log)).size
             try await body(
                 world, PostgresLogTestimony(database: await world.test.open()), published, other)
         }

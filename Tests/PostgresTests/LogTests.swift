@@ -120,7 +120,9 @@ import Testing
                     group.addTask {
                         for _ in 0..<40 {
                             do throws(StoreFailure) {
-                                if let batch = try await log.advanceUnled(world.signer) {
+                                if let batch = try await log.advanceUnled(
+                                    keys: [world.verifierKey], world.signer)
+                                {
                                     try await log.publish(batch)
                                 }
                             } catch {
@@ -150,7 +152,7 @@ import Testing
             var checkpoints: [Checkpoint] = []
             for count in [1, 2, 255, 1, 300, 7] {
                 try await world.record(count, together: true)
-                let batch = try #require(try await log.advance(world.signer))
+                let batch = try #require(try await world.advance(log))
                 checkpoints.append(try #require(Checkpoint(text: batch.note.text)))
             }
             let reader = PostgresLogReader(database: await world.test.open())
@@ -187,7 +189,7 @@ import Testing
         try await LogWorld.with { world in
             let log = await world.instance()
             #expect(try await log.lead() == .new)
-            let batch = try #require(try await log.advance(world.signer))
+            let batch = try #require(try await world.advance(log))
             try await world.record(1)
             try await world.test.sql(
                 """
@@ -197,10 +199,10 @@ import Testing
                 """)
             // It has another connection by now, maybe to another server.
             await #expect(throws: StoreFailure.internalFailure(code: "CS013")) {
-                try await log.advance(world.signer)
+                try await world.advance(log)
             }
             #expect(try await log.lead() == .new)
-            #expect(try await log.advance(world.signer) != nil)
+            #expect(try await world.advance(log) != nil)
             // Nor is published what this server does not have.
             _ = try await world.test.open().query(
                 .write("SELECT countersign.publish_log(\(batch.size), 'x')"))
@@ -215,7 +217,9 @@ import Testing
             let log = await world.instance()
             _ = try await log.lead()
             try await world.record(3)
-            await #expect(throws: PostgresLog.unsigned) { try await log.advance { _ in nil } }
+            await #expect(throws: PostgresLog.unsigned) {
+                try await log.advance(keys: [world.verifierKey]) { _ in nil }
+            }
             #expect(try await world.count("SELECT count(*) FROM countersign.log_leaf") == 0)
             #expect(try await world.sequence(log) != nil)
         }
@@ -226,13 +230,13 @@ import Testing
             let log = await world.instance()
             let reader = PostgresLogReader(database: await world.test.open())
             _ = try await log.lead()
-            let first = try #require(try await log.advance(world.signer))
+            let first = try #require(try await world.advance(log))
             #expect(try await reader.checkpoint() == nil)
             #expect(try await reader.resource("tile/0/000.p/1") == nil)
             try await log.publish(first)
             #expect(try await reader.checkpoint() == first.note.encoded)
             try await world.record(1)
-            let second = try #require(try await log.advance(world.signer))
+            let second = try #require(try await world.advance(log))
             #expect(try await reader.checkpoint() == first.note.encoded)
             #expect(try await reader.resource("tile/entries/000.p/\(second.size)") == nil)
             #expect(try await log.holds(first.note.text, of: first.size))
@@ -250,7 +254,7 @@ import Testing
                 with: "log_state", "snapshot = '99999999999:99999999999:'::pg_snapshot")
             try await world.record(1)
             await #expect(throws: StoreFailure.internalFailure(code: "CS010")) {
-                try await log.advance(world.signer)
+                try await world.advance(log)
             }
         }
     }

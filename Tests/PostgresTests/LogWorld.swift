@@ -71,10 +71,15 @@ struct LogWorld: Sendable {
     /// A statement that records one.
     func statement() async throws -> String { try await readings.statement(1, in: test) }
 
+    /// Gives positions to what is one batch, signed.
+    func advance(_ log: PostgresLog) async throws(StoreFailure) -> PostgresLog.Batch? {
+        try await log.advance(keys: [verifierKey], signer)
+    }
+
     /// Gives positions to all there is, publishes, and returns the size.
     @discardableResult
     func sequence(_ log: PostgresLog) async throws -> Int64? {
-        guard let batch = try await log.advance(signer) else { return nil }
+        guard let batch = try await advance(log) else { return nil }
         try await log.publish(batch)
         return batch.size
     }

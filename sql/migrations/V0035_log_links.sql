@@ -93,7 +93,8 @@ BEGIN
     END LOOP;
 END $$;
 ALTER TABLE log_checkpoint ENABLE ALWAYS TRIGGER no_change, ALTER COLUMN number SET NOT NULL,
-    ALTER COLUMN link SET NOT NULL, ADD CONSTRAINT log_checkpoint_number UNIQUE (number);
+    ALTER COLUMN link SET NOT NULL, ADD CONSTRAINT log_checkpoint_number UNIQUE (number),
+    ADD CONSTRAINT log_checkpoint_size CHECK (size >= 0);
 ALTER TABLE log_cosignature ENABLE ALWAYS TRIGGER no_change, ALTER COLUMN number SET NOT NULL,
     ALTER COLUMN link SET NOT NULL, ADD CONSTRAINT log_cosignature_number UNIQUE (number);
 ALTER TABLE log_timestamp ENABLE ALWAYS TRIGGER no_change, ALTER COLUMN number SET NOT NULL,
@@ -121,7 +122,8 @@ DECLARE
 BEGIN
     PERFORM demand_published(p_size);
     INSERT INTO log_cosignature (size, witness, cosigned_at, line, number, link)
-    VALUES (p_size, p_witness, p_cosigned_at, p_line, linked.number, linked.link) ON CONFLICT DO NOTHING;
+    VALUES (p_size, p_witness, p_cosigned_at, p_line, linked.number, linked.link)
+    ON CONFLICT (size, witness, cosigned_at) DO NOTHING;
     IF FOUND THEN
         PERFORM extend_chain('cosignature', linked.number, linked.link);
     END IF;
@@ -135,7 +137,8 @@ DECLARE
 BEGIN
     PERFORM demand_published(p_size);
     INSERT INTO log_timestamp (size, authority, stamped_at, response, number, link)
-    VALUES (p_size, p_authority, p_stamped_at, p_response, linked.number, linked.link) ON CONFLICT DO NOTHING;
+    VALUES (p_size, p_authority, p_stamped_at, p_response, linked.number, linked.link)
+    ON CONFLICT (size, authority) DO NOTHING;
     IF FOUND THEN
         PERFORM extend_chain('timestamp', linked.number, linked.link);
     END IF;
@@ -161,6 +164,32 @@ END $$;
 CREATE FUNCTION log_batch_max() RETURNS int LANGUAGE sql IMMUTABLE SET search_path = countersign, pg_temp AS $$
     SELECT 100000
 $$;
+
+-- As in V0030, and with what the log was signed for last, so that whoever signs on knows whether this is still it.
+DROP FUNCTION lock_log();
+CREATE FUNCTION lock_log(OUT origin text, OUT size bigint, OUT root bytea, OUT edge bytea[], OUT note bytea)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
+DECLARE
+    s log_state;
+BEGIN
+    IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
+        RAISE EXCEPTION 'a batch is read in one snapshot' USING ERRCODE = 'CS009';
+    END IF;
+    SELECT * INTO s FROM log_state FOR UPDATE;
+    -- A dump that was restored elsewhere begins to count transactions anew, and no snapshot means anything.
+    IF pg_snapshot_xmin(s.snapshot) > pg_snapshot_xmax(pg_current_snapshot()) THEN
+        RAISE EXCEPTION 'the counter of transactions went backwards' USING ERRCODE = 'CS010';
+    END IF;
+    origin := s.origin;
+    size := s.size;
+    root := s.root;
+    edge := s.edge;
+    -- NULL before the first checkpoint, which the chain knows whoever deletes rows.
+    note := (SELECT c.note FROM log_checkpoint c WHERE c.size = s.size);
+    IF note IS NULL AND (SELECT length > 0 FROM log_chain WHERE name = 'checkpoint') THEN
+        RAISE EXCEPTION 'the newest checkpoint is gone' USING ERRCODE = 'CS015';
+    END IF;
+END $$;
 
 -- Whether there is anything that no batch has: a read, so that an idle log writes nothing.
 CREATE FUNCTION log_is_due() RETURNS boolean
@@ -265,12 +294,12 @@ BEGIN
 END $$;
 
 -- The smallest ID that a record has which must be here: of the month after the newest of which a record in the
--- log tells that it was detached. Months are detached from the oldest on, and each record of it stands in a later
--- month. NULL when none tells of any: then all must be here.
+-- log tells that it was detached, and of none whose partition is here. Months are detached from the oldest on, and
+-- each record of it stands in a later month. NULL when none tells of any: then all must be here.
 CREATE FUNCTION detached_until() RETURNS uuid
 LANGUAGE plpgsql STABLE SET search_path = countersign, pg_temp AS $$
 BEGIN
-    RETURN (SELECT uuid7_floor((to_date(max(m.month), 'YYYY-MM') + interval '1 month')::timestamp AT TIME ZONE 'UTC')
+    RETURN (SELECT least(oldest_evidence(), uuid7_floor((to_date(max(m.month), 'YYYY-MM') + interval '1 month')::timestamp AT TIME ZONE 'UTC'))
               FROM (SELECT leaf_member(e.leaf, 'outcome') AS month FROM evidence e
                      WHERE e.kind = 'evidence.detached' AND EXISTS (SELECT FROM log_leaf l
                            WHERE l.evidence_id = e.id AND l.leaf_hash = sha256('\x00' || e.leaf))) m
@@ -313,6 +342,7 @@ ALTER FUNCTION countersign.record_timestamp OWNER TO countersign_definer;
 ALTER FUNCTION countersign.announce_log_key OWNER TO countersign_definer;
 ALTER FUNCTION countersign.log_batch OWNER TO countersign_definer;
 ALTER FUNCTION countersign.advance_log OWNER TO countersign_definer;
+ALTER FUNCTION countersign.lock_log OWNER TO countersign_definer;
 ALTER FUNCTION countersign.log_is_due OWNER TO countersign_definer;
 ALTER FUNCTION countersign.log_claim OWNER TO countersign_definer;
-GRANT EXECUTE ON FUNCTION countersign.log_is_due TO countersign_service;
+GRANT EXECUTE ON FUNCTION countersign.lock_log, countersign.log_is_due TO countersign_service;

@@ -50,6 +50,33 @@ BEGIN
     RETURN 'recorded';
 END $$;
 
+-- As in V0033, and some kinds are only for the functions that do what they tell: a record that excuses what is
+-- missing is written by nobody else, whatever else it is given beside.
+CREATE OR REPLACE FUNCTION write_evidence(entries jsonb) RETURNS void
+LANGUAGE plpgsql SET search_path = countersign, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM jsonb_to_recordset(entries) AS e (kind text)
+                WHERE current_user <> CASE WHEN e.kind = 'evidence.detached' THEN 'countersign_owner'
+                    WHEN e.kind LIKE 'subject.%' THEN 'countersign_eraser' ELSE current_user END) THEN
+        RAISE EXCEPTION 'not for this function to tell' USING ERRCODE = 'CS005';
+    END IF;
+    INSERT INTO evidence (id, kind, action_id, subject_id, credential_id, leaf, body_commit)
+    SELECT e.id, e.kind, e.action_id, e.subject_id, e.credential_id,
+           decode(e.leaf, 'hex'), decode(e.body_commit, 'hex')
+      FROM jsonb_to_recordset(entries)
+           AS e (id uuid, kind text, action_id uuid, subject_id uuid, credential_id uuid,
+                 leaf text, body_commit text);
+    IF EXISTS (SELECT FROM jsonb_to_recordset(entries) AS e (body_subject_id uuid, subject_id uuid)
+                 JOIN erasure x ON x.subject_id = e.body_subject_id) THEN
+        RAISE EXCEPTION 'this customer was erased' USING ERRCODE = 'CS011';
+    END IF;
+    INSERT INTO evidence_body (evidence_id, subject_id, salt, nonce, ciphertext)
+    SELECT e.id, coalesce(e.body_subject_id, e.subject_id), decode(e.salt, 'hex'), decode(e.nonce, 'hex'),
+           decode(e.ciphertext, 'hex')
+      FROM jsonb_to_recordset(entries)
+           AS e (id uuid, subject_id uuid, body_subject_id uuid, salt text, nonce text, ciphertext text);
+END $$;
+
 RESET ROLE;
 
 ALTER FUNCTION countersign.record_event OWNER TO countersign_definer;

@@ -1,6 +1,8 @@
 -- The state of the log, and what is stored beside it; zero rows before it was opened. The edge as in lock_log.
 SELECT s.origin, s.size, s.root, s.snapshot::text AS snapshot, s.published,
-       EXISTS (SELECT FROM countersign.log_checkpoint c WHERE c.size = s.published) AS is_published,
+       -- Between a commit and its publication it is the one before.
+       coalesce((SELECT p.number >= c.length - 1 FROM countersign.log_checkpoint p WHERE p.size = s.published),
+                s.published IS NULL AND coalesce(c.length, 0) <= 1) AS is_published,
        array_to_string(ARRAY(SELECT encode(e.hashes, 'hex')
            FROM unnest(s.edge) WITH ORDINALITY AS e (hashes, n) ORDER BY e.n), ',') AS edge,
        (SELECT count(*) FROM countersign.log_tile) AS tiles,

@@ -9,6 +9,7 @@ final class LogMetrics: Sendable {
     private let failures: Counters
     private let refusals: Counters
     private let lag: Histograms
+    private let waited = Atomic<Int>(-1)
     private let lastMirrored = Mutex<ContinuousClock.Instant?>(nil)
 
     /// - Parameter metrics: Where the numbers are shown.
@@ -27,6 +28,10 @@ final class LogMetrics: Sendable {
             "countersign_log_size", help: "Positions given by this instance's last batch."
         ) { [weak self] in self?.size.load(ordering: .relaxed) ?? 0 }
         metrics.gauge(
+            "countersign_log_waiting_seconds",
+            help: "For how long the oldest record has waited that is in no batch; -1 when unknown."
+        ) { [weak self] in self?.waited.load(ordering: .relaxed) ?? -1 }
+        metrics.gauge(
             "countersign_log_mirror_age_seconds",
             help: "Since the mirror was last brought up to date; -1 before the first time."
         ) { [weak self] in
@@ -35,6 +40,9 @@ final class LogMetrics: Sendable {
     }
 
     func failed() { failures.increment() }
+
+    /// Whoever leads, and whether anybody does: nothing is sequenced where this grows.
+    func waiting(seconds: Int?) { waited.store(seconds ?? -1, ordering: .relaxed) }
 
     func refused() { refusals.increment() }
 

@@ -16,6 +16,8 @@ struct LogMirror: Sendable {
         case disk(MirrorFolder.Failure)
         /// The checkpoint is no signed note.
         case damaged
+        /// The log is another than is held here.
+        case other
         /// There is no checkpoint, though some were published: perhaps the disk is not there.
         case empty
         case store(StoreFailure)
@@ -52,7 +54,7 @@ struct LogMirror: Sendable {
         guard let published = try await published() else { return 0 }
         let newest = try await newest()
         let before = newest.flatMap { Checkpoint(text: $0.text) }?.size ?? 0
-        guard published.size >= before else { throw .incomplete }
+        if let newest { try await demandGrowth(newest, to: published) }
         let paths = Self.paths(from: before, to: published.size)
         var leftOut = 0
         for path in paths {
@@ -66,11 +68,32 @@ struct LogMirror: Sendable {
         }
         try await write(published.note, to: Self.checkpoint)
         do throws(MirrorFolder.Failure) {
-            if newest == nil { try await folder.remove(Self.beginning) }
+            try await folder.remove(Self.beginning)
             // Who needs a part of it finds that in the whole.
             for path in paths where path.isFull { try await folder.remove(path.text + ".p") }
         } catch { throw .disk(error) }
         return leftOut
+    }
+
+    /// What is held here is never overwritten by a log that does not continue it.
+    private func demandGrowth(
+        _ newest: SignedNote, to published: (size: Int64, note: Bytes)
+    ) async throws(Failure) {
+        guard let old = Checkpoint(text: newest.text),
+            let new = SignedNote(decoding: published.note).flatMap({ Checkpoint(text: $0.text) }),
+            old.origin == new.origin
+        else { throw .damaged }
+        // Another instance with the same directory has been quicker.
+        guard old.size <= new.size else { throw .incomplete }
+        let proof: [Digest]?
+        do throws(StoreFailure) {
+            proof = try await reader.consistency(from: old.size, to: new.size)
+        } catch { throw .store(error) }
+        guard
+            let proof,
+            TreeProof.isConsistent(
+                from: old.size, root: old.root, to: new.size, root: new.root, by: proof)
+        else { throw .other }
     }
 
     /// What a log of one size has and a log of a smaller one has not.
@@ -138,6 +161,7 @@ extension LogMirror.Failure {
                 .code("path", checking: failure.path.isEmpty ? "." : failure.path),
             ]
         case .damaged: [.code("cause", "damaged")]
+        case .other: [.code("cause", "other")]
         case .empty: [.code("cause", "empty")]
         case .store(let failure): [.failure("cause", failure)]
         }
@@ -158,7 +182,12 @@ struct LogMirrorKeeper: Sendable {
                 if leftOut > 0 { Log.event(.logMirrorGap, .count("tiles", leftOut)) }
                 metrics.mirrored(at: .now)
             } catch {
-                Log.event(.logMirrorFailed, error.fields)
+                if case .other = error {
+                    metrics.refused()
+                    Log.event(.logMismatch, .code("anchor", "mirror"), .logRunbook)
+                } else {
+                    Log.event(.logMirrorFailed, error.fields)
+                }
             }
             await pause(Self.interval)
         }

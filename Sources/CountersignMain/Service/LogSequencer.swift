@@ -26,54 +26,82 @@ struct LogSequencer: Sendable {
     let refusedPause: Duration
 
     func run() async {
-        var isChecked = false
+        var state = State()
         while !Task.isCancelled {
             let begin = ContinuousClock.now
-            var refused = false
-            do throws(StoreFailure) {
-                refused = try await round(&isChecked)
-            } catch {
-                // In doubt everything is read and compared again.
-                isChecked = false
-                lead.set(false)
-                metrics.failed()
-                Log.event(.logFailed, .failure("failure", error))
-                if error == PostgresLog.unsigned { await giveUpLead() }
+            let next: Next
+            do throws(StoreFailure) { next = try await round(&state) } catch {
+                next = await failed(error, &state)
             }
-            await pause(refused ? refusedPause : max(.zero, tick - (ContinuousClock.now - begin)))
+            switch next {
+            case .again: break
+            case .tick: await pause(max(.zero, tick - (ContinuousClock.now - begin)))
+            case .refused: await pause(refusedPause)
+            }
         }
         lead.set(false)
         await log.close()
     }
 
-    /// One tick: leads if it can, compares before it signs first, and gives positions to what waits for one.
-    ///
-    /// - Returns: Whether nothing may be signed until somebody has looked.
-    private func round(_ isChecked: inout Bool) async throws(StoreFailure) -> Bool {
-        let part = try await log.lead()
-        lead.set(part != .follower)
-        if part != .leader || witnesses?.standing.isContradicted == true { isChecked = false }
-        guard part != .follower else { return false }
-        if !isChecked {
-            switch await compare() {
-            case .same: break
-            case .other: return true
-            case .unread:
-                // Another instance may be able to read what this one cannot.
-                await giveUpLead()
-                return true
-            }
-            try await announce()
-            try await log.publishNewest()
-            isChecked = true
-        }
-        // A large batch is one of several.
-        while try await advance() >= Self.largeBatch {}
-        return false
+    /// What this instance knows of the log while it leads.
+    private struct State {
+        /// Whether what is held outside was found in it.
+        var isChecked = false
+        /// What this session signed last: the newest there is, as long as it leads.
+        var last: Checkpoint?
+    }
+
+    /// When the next round is.
+    private enum Next {
+        /// At once: a large batch is one of several.
+        case again
+        case tick
+        /// Later: nothing may be signed until somebody has looked.
+        case refused
     }
 
     /// From so many records on the next batch is not waited for.
     private static let largeBatch = 10_000
+
+    /// One round: leads if it can, compares before it signs first, and gives positions to what waits for one.
+    private func round(_ state: inout State) async throws(StoreFailure) -> Next {
+        let part = try await log.lead()
+        lead.set(part != .follower)
+        if part != .leader || witnesses?.standing.isContradicted == true { state = State() }
+        guard part != .follower else { return .tick }
+        if !state.isChecked {
+            switch await compare() {
+            case .same: break
+            case .other: return .refused
+            case .unread:
+                // Another instance may be able to read what this one cannot.
+                await giveUpLead()
+                return .refused
+            }
+            try await announce()
+            try await log.publishNewest()
+            state.isChecked = true
+        }
+        guard let batch = try await advance(after: state.last) else { return .tick }
+        state.last = batch.checkpoint
+        return batch.count >= Self.largeBatch ? .again : .tick
+    }
+
+    /// In doubt everything is read and compared again.
+    private func failed(_ failure: StoreFailure, _ state: inout State) async -> Next {
+        state = State()
+        lead.set(false)
+        if failure == PostgresLog.altered {
+            metrics.refused()
+            Log.event(.logMismatch, .code("anchor", "signature"), .logRunbook)
+            await giveUpLead()
+            return .refused
+        }
+        metrics.failed()
+        Log.event(.logFailed, .failure("failure", failure))
+        if failure == PostgresLog.unsigned { await giveUpLead() }
+        return .tick
+    }
 
     /// Lets another instance try, whose key or mirror may be in order.
     private func giveUpLead() async {
@@ -83,24 +111,27 @@ struct LogSequencer: Sendable {
         }
     }
 
-    /// - Returns: How many records got a position.
-    private func advance() async throws(StoreFailure) -> Int {
+    /// - Returns: What got positions; `nil` when nothing waited.
+    private func advance(after last: Checkpoint?) async throws(StoreFailure) -> PostgresLog.Batch? {
         let signer = signer
         let failpoints = failpoints
+        let keys = signer.keys.map(\.verifierKey)
         guard
-            let batch = try await log.advance({ checkpoint in
-                failpoints?.pass(.logBeforeSign)
-                let note = signer.sign(checkpoint)
-                failpoints?.pass(.logAfterSign)
-                if note == nil { Log.event(.logUnsigned) }
-                return note
-            })
-        else { return 0 }
+            let batch = try await log.advance(
+                after: last, keys: keys,
+                { checkpoint in
+                    failpoints?.pass(.logBeforeSign)
+                    let note = signer.sign(checkpoint)
+                    failpoints?.pass(.logAfterSign)
+                    if note == nil { Log.event(.logUnsigned) }
+                    return note
+                })
+        else { return nil }
         failpoints?.pass(.logAfterCommit)
         try await log.publish(batch)
         failpoints?.pass(.logAfterPublish)
         metrics.sequenced(batch, at: systemTime())
-        return batch.count
+        return batch
     }
 
     /// What came of comparing the log with what is held of it outside.

@@ -6,6 +6,7 @@ import Postgres
 /// What keeps the log, put together from the configuration.
 struct LogService: Sendable {
     let sequencer: LogSequencer
+    let waiting: LogWaiting
     let mirror: LogMirrorKeeper?
     let witnesses: LogWitnesses?
     let timestamps: LogTimestamps?
@@ -14,6 +15,7 @@ struct LogService: Sendable {
     func run() async {
         await withTaskGroup { group in
             group.addTask { await sequencer.run() }
+            group.addTask { await waiting.run() }
             if let mirror { group.addTask { await mirror.run() } }
             if let witnesses { group.addTask { await witnesses.run() } }
             if let timestamps { group.addTask { await timestamps.run() } }
@@ -76,6 +78,8 @@ extension Configuration {
                 },
                 metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
                 failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),
+            waiting: LogWaiting(
+                reader: PostgresLogReader(database: database), metrics: numbers),
             mirror: mirror.map { LogMirrorKeeper(mirror: $0, metrics: numbers) },
             witnesses: witnesses,
             timestamps: try makeTimestamps(

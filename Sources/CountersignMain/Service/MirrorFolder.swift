@@ -1,10 +1,12 @@
 import Countersign
+import Crypto
 import Dispatch
 import Foundation
 
 /// The files of the mirror. Each appears at once or not at all, and is on the disk before the next is written.
 ///
-/// Files block, and a network's disk may for long: all of it happens on a queue of its own.
+/// Files block, and a network's disk may for ever: all of it happens on a queue of its own, and is waited for only
+/// so long.
 final class MirrorFolder: Sendable {
     /// A file that cannot be read or written.
     struct Failure: Error {
@@ -13,10 +15,16 @@ final class MirrorFolder: Sendable {
     }
 
     private let path: String
+    private let deadline: Duration
     private let queue = DispatchQueue(label: "countersign.mirror")
 
-    /// - Parameter path: A directory that exists.
-    init(_ path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: A directory that exists.
+    ///   - deadline: How long a file may take; whoever leads the log waits for it.
+    init(_ path: String, deadline: Duration = .seconds(10)) {
+        self.path = path
+        self.deadline = deadline
+    }
 
     /// - Returns: `nil` when there is no such file in the folder.
     /// - Throws: ``Failure``, also when there is no folder.
@@ -62,14 +70,26 @@ final class MirrorFolder: Sendable {
         _ name: String, _ body: @escaping @Sendable (String) throws -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            let waiting = Locked(Optional(continuation))
+            @Sendable func answer(_ result: Result<Value, Failure>) {
+                let continuation = waiting.withLock { waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }
+                continuation?.resume(returning: result)
+            }
             queue.async { [path] in
+                // Nobody waits for what comes too late.
+                guard waiting.withLock({ $0 != nil }) else { return }
                 do {
-                    continuation.resume(returning: .success(try body(path)))
+                    answer(.success(try body(path)))
                 } catch {
-                    continuation.resume(
-                        returning: .failure(error as? Failure ?? Failure(path: name)))
+                    answer(.failure(error as? Failure ?? Failure(path: name)))
                 }
             }
+            DispatchQueue.global().asyncAfter(
+                deadline: .now() + .milliseconds(Int(deadline.inSeconds * 1000))
+            ) { answer(.failure(Failure(path: name))) }
         }
         return try result.get()
     }

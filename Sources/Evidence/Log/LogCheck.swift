@@ -5,7 +5,7 @@ import Crypto
 /// record → leaf → position → tile → root → signature.
 package struct LogCheck: Sendable {
     private let origin: String
-    private let detached: String?
+    private let detached: Detached?
     private var edge: TreeEdge
     private var keys: Set<VerifierKey>
     /// The checkpoint before: what it saw, and its link.
@@ -17,6 +17,27 @@ package struct LogCheck: Sendable {
     private var newest: Instant?
     /// The keys that records tell, each with its record and position.
     package private(set) var told: [ToldKey] = []
+
+    /// Of which records may be missing.
+    package struct Detached: Hashable, Sendable {
+        /// The newest month, as `2026-01`, of which a record tells that it was detached. Months are detached from the
+        /// oldest on, so records of no later one may be gone.
+        package let newest: String
+        /// The smallest ID of the oldest month that is here: none of its records may be gone, whatever anybody tells.
+        package let oldestHere: ID<Countersign.Evidence>?
+
+        /// - Returns: `nil` when `newest` is no month.
+        package init?(newest: String, oldestHere: ID<Countersign.Evidence>?) {
+            guard DetachedMonths.isMonth(newest) else { return nil }
+            self.newest = newest
+            self.oldestHere = oldestHere
+        }
+
+        func has(_ evidence: ID<Countersign.Evidence>) -> Bool {
+            evidence.instant.text.prefix(7) <= newest[...]
+                && oldestHere.map { evidence.rawValue < $0.rawValue } ?? true
+        }
+    }
 
     /// A key of the log, as a record of the log tells it.
     package struct ToldKey: Hashable, Sendable {
@@ -32,12 +53,11 @@ package struct LogCheck: Sendable {
     ///   - origin: The name of the log.
     ///   - keys: Verifier keys of which one must have signed each checkpoint; those that records tell are believed
     ///     from there on.
-    ///   - detached: The newest month, as `2026-01`, of which a record tells that it was detached. Months are
-    ///     detached from the oldest on, so records of no later one may be gone.
+    ///   - detached: Of which records may be missing; `nil` when all must be there.
     ///   - edge: The tree before the first position; an empty one checks everything.
     ///   - before: The checkpoint of that size; `nil` for an empty one.
     package init(
-        origin: String, keys: [VerifierKey], detached: String? = nil,
+        origin: String, keys: [VerifierKey], detached: Detached? = nil,
         from edge: TreeEdge = TreeEdge(),
         after before: LoggedCheckpoint? = nil
     ) {
@@ -86,16 +106,27 @@ package struct LogCheck: Sendable {
     /// Whether its month was detached. Not when records of later months, which are there, stand before it: then
     /// somebody gave the position an older name.
     private func isDetached(_ evidence: ID<Countersign.Evidence>) -> Bool {
-        guard let detached, evidence.instant.text.prefix(7) <= detached[...] else { return false }
+        guard detached?.has(evidence) == true else { return false }
         return newest.map { $0.milliseconds <= evidence.instant.milliseconds + Self.slack } ?? true
     }
 
+    /// Whether a record may be missing.
+    package func mayMiss(_ evidence: ID<Countersign.Evidence>) -> Bool {
+        detached?.has(evidence) == true
+    }
+
     private mutating func hearKey(_ record: StoredEvidence, at position: Int64) {
-        guard record.kind == EvidenceKind.logKey.rawValue,
-            let key = EvidenceLeaf(decoding: record.leaf)?.outcome
-        else { return }
+        guard let key = Self.key(toldBy: record) else { return }
         told.append(ToldKey(key: key, evidence: record.id, position: position))
         believe(key)
+    }
+
+    /// The key that a record tells; `nil` when it tells none.
+    package static func key(toldBy record: StoredEvidence) -> String? {
+        guard record.kind == EvidenceKind.logKey.rawValue,
+            EvidenceVerifier.columnsAgree(record)
+        else { return nil }
+        return EvidenceLeaf(decoding: record.leaf)?.outcome
     }
 
     /// Believes a key that a record before the first position tells.
@@ -147,10 +178,10 @@ package struct LogCheck: Sendable {
         }
     }
 
-    /// Takes a checkpoint of exactly this size; what follows is of the next batch.
+    /// Whether a checkpoint of exactly this size says what the leaves before it say, and is signed.
     ///
     /// - Throws: ``LogFault``.
-    package mutating func take(_ checkpoint: LoggedCheckpoint) throws(LogFault) {
+    package func demandTrue(_ checkpoint: LoggedCheckpoint) throws(LogFault) {
         let position = max(0, edge.size - 1)
         guard checkpoint.size == edge.size else { throw LogFault(.checkpoint, at: position) }
         let expected = Checkpoint(origin: origin, size: edge.size, root: edge.root)
@@ -161,6 +192,14 @@ package struct LogCheck: Sendable {
         guard keys.contains(where: { $0.verifies(note) }) else {
             throw LogFault(.signature, at: position)
         }
+    }
+
+    /// Takes a checkpoint of exactly this size; what follows is of the next batch.
+    ///
+    /// - Throws: ``LogFault``.
+    package mutating func take(_ checkpoint: LoggedCheckpoint) throws(LogFault) {
+        let position = max(0, edge.size - 1)
+        try demandTrue(checkpoint)
         guard before.map({ checkpoint.snapshot.isAfter($0) }) ?? true else {
             throw LogFault(.order, at: position)
         }

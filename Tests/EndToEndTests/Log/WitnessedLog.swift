@@ -50,7 +50,7 @@ struct WitnessedLog: Sendable {
         _ = try await log.lead()
         try await record(count)
         let signer = signer
-        let batch = try #require(try await log.advance { signer.sign($0) })
+        let batch = try #require(try await log.advance(keys: [verifierKey]) { signer.sign($0) })
         if publishing { try await log.publish(batch) }
         await log.close()
         return batch.size
