@@ -155,44 +155,6 @@ extension TreeProof {
         return last == 0 ? root : nil
     }
 
-    /// Whether a proof shows that the tree of the first size and root is the beginning of the other.
-    ///
-    /// Source: RFC 9162 §2.1.4.2. An empty tree is the beginning of every tree, and no proof is needed.
-    package static func isConsistent(
-        from old: Int64, root oldRoot: Digest, to new: Int64, root newRoot: Digest,
-        by proof: [Digest]
-    ) -> Bool {
-        guard old >= 0, old <= new else { return false }
-        guard old < new else { return oldRoot == newRoot && proof.isEmpty }
-        guard old > 0 else { return oldRoot == MerkleTree.emptyRoot && proof.isEmpty }
-        // Step 1 and 2: a perfect tree is itself the first node, and the proof does not repeat it.
-        guard !proof.isEmpty else { return false }
-        var path = (old.nonzeroBitCount == 1 ? [oldRoot] : []) + proof
-        // Steps 3 to 5.
-        var (node, last) = (old - 1, new - 1)
-        while node & 1 == 1 {
-            node >>= 1
-            last >>= 1
-        }
-        var oldHash = path.removeFirst()
-        var newHash = oldHash
-        // Step 6.
-        for hash in path {
-            guard last > 0 else { return false }
-            if isRight(node, last) {
-                oldHash = MerkleTree.node(hash, oldHash)
-                newHash = MerkleTree.node(hash, newHash)
-                climb(&node, &last)
-            } else {
-                newHash = MerkleTree.node(newHash, hash)
-            }
-            node >>= 1
-            last >>= 1
-        }
-        // Step 7.
-        return oldHash == oldRoot && newHash == newRoot && last == 0
-    }
-
     /// Whether the sibling is to the left.
     private static func isRight(_ node: Int64, _ last: Int64) -> Bool {
         node & 1 == 1 || node == last

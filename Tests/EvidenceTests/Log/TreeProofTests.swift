@@ -1,6 +1,7 @@
 import Countersign
 import Crypto
 import Evidence
+import TestSupport
 import Testing
 
 @Suite struct `A proof from tiles` {
