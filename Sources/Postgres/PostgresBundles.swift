@@ -107,13 +107,12 @@ package struct PostgresBundles: Sendable {
             guard let row = try rows.single() else { return nil }
             let note: Bytes = try row["note"]
             let cosignatures: String = try row["cosignatures"]
-            let timestamps: String = try row["timestamps"]
             guard let signed = SignedNote(decoding: note + Bytes(cosignatures.utf8)) else {
                 throw .malformedColumn("note")
             }
             return StampedCheckpoint(
                 size: try row["size"], note: signed,
-                timestamps: timestamps.split(separator: ",").compactMap { Hex.decode(String($0)) })
+                timestamps: try row.list("timestamps") { Hex.decode($0) })
         }
     }
 }

@@ -43,8 +43,7 @@ package struct PostgresPrivacyStore: PrivacyService {
         init(_ row: Row) throws(PostgresError) {
             at = try row["now"]
             customer = try CustomerVersion(row)
-            let ids: String = try row["service_records"]
-            serviceRecords = ids.split(separator: ",").compactMap { ID($0) }
+            serviceRecords = try row.list("service_records") { ID($0) }
             newestAt = try row["newest_at"]
             records = try row["records"]
         }

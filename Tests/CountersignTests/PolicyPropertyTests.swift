@@ -2,26 +2,6 @@ import Countersign
 import TestSupport
 import Testing
 
-/// The same numbers every time, so that a failure can be looked at.
-private struct Dice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    // Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (SplitMix64).
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: 0..<elements.count, using: &self)]
-    }
-}
-
 @Suite struct `Whatever the policy` {
     /// Paths of the rich document with other values, stricter and looser.
     private static let changes: [(String, [JSON?])] = [
@@ -109,7 +89,8 @@ private struct Dice: RandomNumberGenerator {
     ]
 
     private func policy(
-        _ dice: inout Dice, changes count: Int, of changes: [(String, [JSON?])] = Self.changes
+        _ dice: inout SeededGenerator, changes count: Int,
+        of changes: [(String, [JSON?])] = Self.changes
     ) throws -> Policy {
         while true {
             var document = Fixtures.richDocument
@@ -124,7 +105,7 @@ private struct Dice: RandomNumberGenerator {
         }
     }
 
-    private func content(_ dice: inout Dice) throws -> ActionContent {
+    private func content(_ dice: inout SeededGenerator) throws -> ActionContent {
         let amount = dice.pick([
             "0.01", "10.00", "30.00", "100.00", "300.01", "400.01", "500.00", "900.00", "2000.00",
         ])
@@ -137,7 +118,7 @@ private struct Dice: RandomNumberGenerator {
         }
     }
 
-    private func state(_ dice: inout Dice) -> RecordedState {
+    private func state(_ dice: inout SeededGenerator) -> RecordedState {
         let at = Fixtures.at
         let signals = ["remote_access", "new_device", "sim_change", "rooted", "weather"].filter {
             _ in dice.pick([true, false, false, false])
@@ -192,7 +173,7 @@ private struct Dice: RandomNumberGenerator {
     }
 
     @Test func `a stricter one never allows more`() throws {
-        var dice = Dice(seed: 20_261_130)
+        var dice = SeededGenerator(seed: 20_261_130)
         var compared = 0
         for _ in 0..<600 {
             let (loose, strict) = (
@@ -229,7 +210,7 @@ private struct Dice: RandomNumberGenerator {
 
     /// Else one person could let a weak key bring in a strong one that waits for the policy before.
     @Test func `a stricter one never lets a key vouch for more`() throws {
-        var dice = Dice(seed: 20_261_201)
+        var dice = SeededGenerator(seed: 20_261_201)
         var (accepted, refused) = (0, 0)
         for _ in 0..<1500 {
             let loose = try policy(&dice, changes: 2, of: Self.demands).rules
@@ -279,7 +260,7 @@ private struct Dice: RandomNumberGenerator {
     }
 
     @Test func `the same inputs give the same verdict, also after they were recorded`() throws {
-        var dice = Dice(seed: 7)
+        var dice = SeededGenerator(seed: 7)
         for _ in 0..<300 {
             let (policy, content, state) = (
                 try policy(&dice, changes: 3), try content(&dice), state(&dice)

@@ -67,6 +67,23 @@ import Testing
         }
     }
 
+    @Test func `a list with an element that cannot be read is no list`() async throws {
+        try await withDatabase { test in
+            func list(_ text: String) async throws -> [Bytes] {
+                let rows = try await test.sql("SELECT '\(text)' AS timestamps")
+                let row = try #require(try rows.single())
+                return try row.list("timestamps") { Hex.decode($0) }
+            }
+            let (none, two) = (try await list(""), try await list("00ff,01"))
+            #expect(none == [] && two == [[0, 0xFF], [1]])
+            for text in ["zz", "00,zz,01", "00,", ",00", "00,,01", "0"] {
+                await #expect(throws: PostgresError.malformedColumn("timestamps"), "\(text)") {
+                    _ = try await list(text)
+                }
+            }
+        }
+    }
+
     @Test func `a digest has 32 bytes`() async throws {
         try await withDatabase { test in
             let database = await test.open()

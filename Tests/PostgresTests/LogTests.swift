@@ -55,7 +55,7 @@ import Testing
                 let hashes = leaves.map { EvidenceSealer.leafHash($0) }
                 _ = edge.append(hashes)
                 let tile = try await reader.resource(
-                    Tile.path(Tile.Place(level: 0, index: index), width: width))
+                    TilePath.hashes(Tile.Place(level: 0, index: index), width: width).text)
                 #expect(tile == hashes.flatMap(\.bytes))
             }
             #expect(edge.root == checkpoint.root)

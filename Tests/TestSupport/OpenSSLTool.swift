@@ -33,6 +33,27 @@ package final class OpenSSLTool: Sendable {
         guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
     }
 
+    /// Runs commands as `sh` does in the folder, up to the first that fails.
+    ///
+    /// - Returns: What they print.
+    /// - Throws: `InvalidValue` with what was printed, when one failed.
+    package func shell(_ script: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-eu", "-c", script]
+        process.currentDirectoryURL = folder
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let printed = String(
+            decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw InvalidValue("script", "A command failed: \(printed)")
+        }
+        return printed
+    }
+
     package func read(_ file: String) throws -> Bytes {
         Bytes(try Data(contentsOf: folder.appending(path: file)))
     }

@@ -19,7 +19,7 @@ extension Command {
             .init(
                 name: "timestamp-ca", placeholder: "FILE",
                 what:
-                    "certificates in PEM of the time-stamp authorities to believe; without it, time stamps are not checked"
+                    "certificates in PEM of the timestamp authorities to believe; without it, timestamps are not checked"
             ),
         ]
     ) { invocation in
@@ -44,7 +44,7 @@ extension Command {
         }
     }
 
-    /// Believes time stamps whose path ends in one of these certificates.
+    /// Believes timestamps whose path ends in one of these certificates.
     private static func timestampCheck(_ path: String) throws -> BundleVerifier.TimestampCheck {
         let bytes = try contents(of: path, atMost: Certificate.pemUnitsMax)
         let anchors: [Certificate]

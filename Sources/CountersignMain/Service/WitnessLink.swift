@@ -164,7 +164,7 @@ struct WitnessLink: Sendable {
     }
 
     private func keep(
-        _ cosignatures: [Cosignature], _ shown: Shown, _ witness: LogWitness
+        _ cosignatures: [CosignatureLine], _ shown: Shown, _ witness: LogWitness
     ) async throws(Failure) -> Outcome {
         let now = now()
         // One answer, one row that is there for ever.

@@ -3,12 +3,12 @@ import Crypto
 
 /// What the records of one bundle must say of each other.
 struct BundleCheck {
-    private let records: [BundleRole: BundleRecord]
-    let decision: BundleRecord
+    private let records: [BundleRole: VerifiedRecord]
+    let decision: VerifiedRecord
 
     /// - Parameter records: Each is in the log and of its role's kind.
     /// - Throws: ``BundleFault`` when one is missing or has no place.
-    init(_ records: [BundleRole: BundleRecord]) throws(BundleFault) {
+    init(_ records: [BundleRole: VerifiedRecord]) throws(BundleFault) {
         let decisions = records.values.filter(\.role.isDecision)
         guard let decision = decisions.first, decisions.count == 1 else { throw .noDecision }
         self.records = records
@@ -49,10 +49,13 @@ struct BundleCheck {
     }
 
     /// A customer is erased whole, and the log says so: whoever left bodies out, and be it all of them, has no
-    /// record of an erasure.
+    /// record of an erasure. Nobody erases what a policy says.
     private func checkBodies() throws(BundleFault) {
         let ofCustomer = BundleRole.allCases.compactMap { $0.isOfCustomer ? records[$0] : nil }
         let bare = ofCustomer.filter { $0.body == nil }
+        if let policy = records[.policy], policy.body == nil {
+            throw .record(.policy, .bodyMissing)
+        }
         if let first = bare.first, bare.count < ofCustomer.count { throw .stripped(first.role) }
         try demand(.erased, where: !bare.isEmpty)
         guard let erased = records[.erased] else { return }
@@ -62,7 +65,7 @@ struct BundleCheck {
     }
 
     /// What each is about, and that it was there before the decision.
-    private func checkSubject(_ record: BundleRecord) throws(BundleFault) {
+    private func checkSubject(_ record: VerifiedRecord) throws(BundleFault) {
         let role = record.role
         switch role {
         case .policy:
@@ -102,7 +105,7 @@ struct BundleCheck {
             record.leaf[keyPath: link].map { (record: record, link: $0) }
         }.filter { $0.link.of == decision.leaf[keyPath: link]?.of }
             .sorted { $0.link.sequence < $1.link.sequence }
-        var before: (record: BundleRecord, link: EvidenceLeaf.Link)?
+        var before: (record: VerifiedRecord, link: EvidenceLeaf.Link)?
         for place in chain {
             let (role, sequence) = (place.record.role, place.link.sequence)
             let isFirst = role == .created || role == .enrolled
@@ -117,8 +120,11 @@ struct BundleCheck {
         }
     }
 
-    /// That the key was enrolled as what it decided.
+    /// That the key was enrolled as what it decided. A signature of a key that nobody has enrolled is nobody's.
     private func checkKey() throws(BundleFault) {
+        guard decision.body?["signed"] != .bool(true) || records[.enrolled] != nil else {
+            throw .missing(.enrolled)
+        }
         guard let enrolled = records[.enrolled], let enrolment = enrolled.body,
             let body = decision.body
         else { return }
@@ -148,8 +154,7 @@ struct BundleCheck {
         guard let body = decision.body else { return }
         // Who published it is asked of the whole log: the acts of people are not in a bundle.
         var audit = PolicyAudit(migrated: records[.policy]?.body?.publishedPolicy ?? [:])
-        if let policy = records[.policy] {
-            guard let body = policy.body else { throw .record(.policy, .bodyMissing) }
+        if let policy = records[.policy], let body = policy.body {
             try of(.policy) { () throws(EvidenceFault) in
                 try audit.check(policy.leaf.kind, policy.bytes, body)
             }

@@ -4,7 +4,7 @@ package import Crypto
 package enum BundleFault: Error, Hashable, Sendable {
     case form
     case checkpoint(CheckpointFault)
-    /// With the number of the time-stamp response, from 1.
+    /// With the number of the timestamp response, from 1.
     case timestamp(Int, TimestampFault)
     case missing(BundleRole)
     case noDecision
@@ -29,7 +29,7 @@ package enum BundleFault: Error, Hashable, Sendable {
         case .form: "this is no bundle, or not in the one spelling that a bundle has"
         case .checkpoint(let fault): fault.sentence
         case .timestamp(let number, let fault):
-            "the time stamp \(number) is not believed: \(fault.sentence)"
+            "the timestamp \(number) is not believed: \(fault.sentence)"
         case .missing(let role): "the bundle has no record “\(role.rawValue)”, and must have one"
         case .noDecision: "the bundle has no decision, or more than one"
         case .unexpected(let role): "the decision leaves no place for “\(role.rawValue)”"

@@ -3,7 +3,7 @@ package import Crypto
 
 /// Verifies a bundle without asking anybody: no database, no network, no service.
 package struct BundleVerifier: Sendable {
-    /// Checks a time-stamp response (RFC 3161) over a note.
+    /// Checks a timestamp response (RFC 3161) over a note.
     ///
     /// It takes the response and the note's bytes and gives what the authority proves; it throws when it does
     /// not believe it.
@@ -15,7 +15,7 @@ package struct BundleVerifier: Sendable {
 
     /// - Parameters:
     ///   - trust: Whom to believe.
-    ///   - verifyTimestamp: `nil` when no authority is known: then time stamps are counted and not checked.
+    ///   - verifyTimestamp: `nil` when no authority is known: then timestamps are counted and not checked.
     package init(trust: TrustPolicy, verifyTimestamp: TimestampCheck?) {
         self.trust = trust
         self.verifyTimestamp = verifyTimestamp
@@ -32,10 +32,10 @@ package struct BundleVerifier: Sendable {
             trusted = try trust.believe(bundle.checkpoint)
         } catch { throw .checkpoint(error) }
         let stamps = try stamps(of: bundle)
-        var records: [BundleRole: BundleRecord] = [:]
+        var records: [BundleRole: VerifiedRecord] = [:]
         for role in BundleRole.allCases {
             guard let entry = bundle.entries[role] else { continue }
-            records[role] = try BundleRecord(role, entry, in: trusted.checkpoint)
+            records[role] = try VerifiedRecord(role, entry, in: trusted.checkpoint)
         }
         let check = try BundleCheck(records)
         try check.run()
@@ -59,7 +59,7 @@ package struct BundleVerifier: Sendable {
 }
 
 /// A record of a bundle that is in the log, with a body that is the one its leaf commits to.
-struct BundleRecord: Sendable {
+struct VerifiedRecord: Sendable {
     let role: BundleRole
     let position: Int64
     let bytes: Bytes

@@ -35,16 +35,9 @@ package struct EvidenceBundle: Hashable, Sendable {
 
     /// The one checkpoint of all proofs.
     package let checkpoint: SignedNote
-    /// Time-stamp responses (RFC 3161, DER) over ``SignedNote/byLogAlone``.
+    /// Timestamp responses (RFC 3161, DER) over ``SignedNote/byLogAlone``.
     package let timestamps: [Bytes]
     package let entries: [BundleRole: Entry]
-
-    /// The file of C2SP tlog-proof for one record; `nil` when it is not there.
-    package func proof(of role: BundleRole) -> InclusionProofFile? {
-        entries[role].map {
-            InclusionProofFile(index: $0.position, hashes: $0.hashes, checkpoint: checkpoint)
-        }
-    }
 }
 
 extension EvidenceBundle {
@@ -82,7 +75,7 @@ extension EvidenceBundle {
     ///
     /// - Parameters:
     ///   - records: Each in another role.
-    ///   - timestamps: Time-stamp responses over the checkpoint.
+    ///   - timestamps: Timestamp responses over the checkpoint.
     ///   - checkpoint: A signed ``Checkpoint`` of a tree with all the records.
     ///   - tile: The hashes of a tile of that tree, or of one that has grown since.
     package init?(

@@ -4,12 +4,12 @@ package import Crypto
 /// A bundle that proves something: only ``BundleVerifier`` makes one.
 package struct VerifiedBundle: Sendable {
     package let checkpoint: TrustedCheckpoint
-    /// What time-stamp authorities prove: when the log's key had signed the checkpoint.
+    /// What timestamp authorities prove: when the log's key had signed the checkpoint.
     package let stamps: [ProvenTimestamp]
-    /// How many time stamps nobody has checked.
+    /// How many timestamps nobody has checked.
     package let uncheckedTimestamps: Int
-    let records: [BundleRole: BundleRecord]
-    let decision: BundleRecord
+    let records: [BundleRole: VerifiedRecord]
+    let decision: VerifiedRecord
 
     /// The action.
     package var action: String { decision.leaf.action?.of ?? "" }
@@ -18,7 +18,17 @@ package struct VerifiedBundle: Sendable {
     /// Whether the customer's signature was verified: neither when there is none, nor when it was erased.
     package var isSignatureVerified: Bool { decision.body?["signed"] == .bool(true) }
 
-    /// What is proved, in sentences for a person.
+    /// The kinds of the later records of the action that could change what a reader concludes, and that this
+    /// bundle does not hold. None of them is excluded by it, however new it is: a log proves that a record is
+    /// there, and never that one is not.
+    package var notExcluded: [EvidenceKind] {
+        let later = BundleRole.allCases.filter { role in
+            role.followsApproval || role.isDecision && decision.role != .approved
+        }
+        return later.filter { records[$0] == nil }.map(\.kind) + [.orderContradicted]
+    }
+
+    /// What is proved, in sentences for a person; the last says what is not.
     package var sentences: [String] {
         [log] + records.values.sorted { $0.position < $1.position }.map(sentence) + missing
     }
@@ -29,11 +39,11 @@ package struct VerifiedBundle: Sendable {
         for cosignature in checkpoint.cosignatures {
             text += ", cosigned by \(cosignature.witness) at \(cosignature.at.text)"
         }
-        for stamp in stamps { text += ", time-stamped by \(stamp.authority) at \(stamp.at.text)" }
+        for stamp in stamps { text += ", timestamped by \(stamp.authority) at \(stamp.at.text)" }
         return text + "."
     }
 
-    private func sentence(_ record: BundleRecord) -> String {
+    private func sentence(_ record: VerifiedRecord) -> String {
         let place = "Position \(record.position) of \(checkpoint.checkpoint.size): "
         guard let body = record.body ?? (record.role.isLeafAlone ? [:] : nil) else {
             return place + "“\(record.leaf.kind)” at \(record.leaf.at.text). "
@@ -42,7 +52,7 @@ package struct VerifiedBundle: Sendable {
         return place + what(record, body)
     }
 
-    private func what(_ record: BundleRecord, _ body: JSON) -> String {
+    private func what(_ record: VerifiedRecord, _ body: JSON) -> String {
         let at = record.leaf.at.text
         switch record.role {
         case .enrolled:
@@ -102,15 +112,22 @@ package struct VerifiedBundle: Sendable {
 
     private var missing: [String] {
         var sentences: [String] = []
+        if stamps.isEmpty && uncheckedTimestamps == 0 {
+            sentences.append("No timestamp is in this bundle.")
+        }
         if uncheckedTimestamps > 0 {
             sentences.append(
-                "Time stamps that were not checked, since no authority was named to believe: "
+                "Timestamps that were not checked, since no authority was named to believe: "
                     + "\(uncheckedTimestamps).")
         }
         let answers: [BundleRole] = [.executed, .notExecuted, .unknown]
         if decision.role == .approved, answers.allSatisfy({ records[$0] == nil }) {
             sentences.append("No answer of core banking is in this bundle.")
         }
+        sentences.append(
+            "Not excluded by this bundle are later records of this action of the kinds "
+                + notExcluded.map(\.rawValue).joined(separator: ", ")
+                + ": only a copy of the whole log shows that there are none.")
         return sentences
     }
 }

@@ -95,9 +95,4 @@ package struct SignedNote: Hashable, Sendable {
     package var encoded: Bytes {
         text + [UInt8(ascii: "\n")] + signatures.flatMap(\.line)
     }
-
-    /// The same note with one more signature.
-    package func adding(_ signature: NoteSignature) -> SignedNote {
-        SignedNote(text: text, signatures: signatures + [signature])
-    }
 }

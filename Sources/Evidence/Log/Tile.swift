@@ -46,17 +46,8 @@ package struct Tile: Hashable, Sendable {
             .compactMap { Digest(Bytes(bytes[$0..<$0 + 32])) }
     }
 
-    /// Whether it has all its hashes and will never change.
-    package var isFull: Bool { hashes.count == Self.width }
-
     /// The hashes one after another, 32 bytes each.
     package var bytes: Bytes { hashes.flatMap(\.bytes) }
-
-    /// Under which path a tile is served and mirrored: `tile/0/x001/x234/067`, and with `.p/` and the
-    /// number of its hashes while it is not full.
-    package static func path(_ place: Place, width: Int) -> String {
-        TilePath.hashes(place, width: width).text
-    }
 }
 
 /// Up to 256 neighbouring leaves, as they are served beside the tile of level 0 over them.

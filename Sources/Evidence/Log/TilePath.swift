@@ -1,6 +1,7 @@
 /// The path of one resource of the log below its prefix. Source: C2SP tlog-tiles.
 package enum TilePath: Hashable, Sendable {
-    /// `tile/LEVEL/INDEX[.p/WIDTH]`.
+    /// `tile/LEVEL/INDEX[.p/WIDTH]`: `tile/0/x001/x234/067`, and with `.p/` and the number of its hashes while
+    /// it is not full.
     case hashes(Tile.Place, width: Int)
     /// `tile/entries/INDEX[.p/WIDTH]`.
     case entries(index: Int64, width: Int)

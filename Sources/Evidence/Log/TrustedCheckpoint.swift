@@ -70,7 +70,7 @@ extension TrustPolicy {
 }
 
 extension SignedNote {
-    /// The note with the log's own signatures alone, as it is time-stamped: witnesses sign later.
+    /// The note with the log's own signatures alone, as it is timestamped: witnesses sign later.
     package var byLogAlone: SignedNote? {
         guard let checkpoint = Checkpoint(text: text) else { return nil }
         let own = signatures.filter { $0.name.utf8.elementsEqual(checkpoint.origin.utf8) }

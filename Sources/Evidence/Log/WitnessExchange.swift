@@ -32,8 +32,8 @@ package struct WitnessRequest: Hashable, Sendable {
     }
 }
 
-/// One cosignature, verified.
-package struct Cosignature: Hashable, Sendable {
+/// The line of a cosignature as a witness has answered it, verified.
+package struct CosignatureLine: Hashable, Sendable {
     /// The signature line, with its line feed.
     package let line: Bytes
     /// When the witness says that it signed.
@@ -43,7 +43,7 @@ package struct Cosignature: Hashable, Sendable {
 /// What a witness answers. Source: C2SP tlog-witness, `add-checkpoint`.
 package enum WitnessAnswer: Hashable, Sendable {
     /// It has cosigned: at least one line, each verified with the witness's key.
-    case cosigned([Cosignature])
+    case cosigned([CosignatureLine])
     /// It has cosigned another size last, from which the proof has to begin.
     case knows(size: Int64)
     /// The proof leads from what it has seen to another root: there are two logs of one name.
@@ -106,12 +106,12 @@ package enum WitnessAnswer: Hashable, Sendable {
         guard let note = SignedNote(decoding: text + [UInt8(ascii: "\n")] + body),
             note.text == text
         else { return .refused(.malformed) }
-        var cosignatures: [Cosignature] = []
+        var cosignatures: [CosignatureLine] = []
         for signature in note.signatures {
             // Those of other keys say nothing that could be verified here.
             switch key.verdict(on: SignedNote(text: text, signatures: [signature])) {
             case .signed(let at?):
-                cosignatures.append(Cosignature(line: signature.line, at: at))
+                cosignatures.append(CosignatureLine(line: signature.line, at: at))
             case .signed(nil), .unsigned: break
             case .invalid: return .refused(.invalid)
             }

@@ -66,4 +66,22 @@ package struct Row: Sendable {
             return value
         }
     }
+
+    /// The elements of a column that an `array_to_string` has made, with commas between.
+    ///
+    /// - Throws: ``PostgresError/malformedColumn(_:)`` when there is no such column, or one of its elements cannot
+    ///   be read: what is stored is never left out.
+    package func list<Element>(
+        _ name: String, _ read: (String) -> Element?
+    ) throws(PostgresError) -> [Element] {
+        let text: String = try self[name]
+        guard !text.isEmpty else { return [] }
+        return try text.split(separator: ",", omittingEmptySubsequences: false).map {
+            part throws(PostgresError) in
+            guard let element = part.isEmpty ? nil : read(String(part)) else {
+                throw .malformedColumn(name)
+            }
+            return element
+        }
+    }
 }

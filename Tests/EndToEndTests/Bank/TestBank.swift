@@ -201,7 +201,7 @@ final class TestBank: Sendable {
     /// - Parameters:
     ///   - file: The bundle.
     ///   - trust: The trust policy.
-    ///   - timestampCA: The certificates of time-stamp authorities; `nil` leaves the option out.
+    ///   - timestampCA: The certificates of timestamp authorities; `nil` leaves the option out.
     /// - Returns: How it ended, and what it said.
     /// - Throws: ``ServiceProcess/Failure``.
     func verifyBundle(

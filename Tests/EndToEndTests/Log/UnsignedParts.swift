@@ -2,7 +2,7 @@ import Countersign
 import Crypto
 import TestSupport
 
-/// The parts of a time-stamp response that nobody has signed: another byte there proves the same.
+/// The parts of a timestamp response that nobody has signed: another byte there proves the same.
 ///
 /// They are told from the form alone, and not from what a verifier believes.
 /// Source: RFC 3161 §2.4.2; RFC 5652 §5.1, §5.3.

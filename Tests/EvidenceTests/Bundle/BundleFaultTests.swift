@@ -98,6 +98,25 @@ import Testing
             try world.fault(world.bundle(records).encoded) == .record(.policy, .bodyMissing))
     }
 
+    @Test func `is refused without the body of the policy, also when its customer was erased`()
+        async throws
+    {
+        let world = try await BundleWorld { $0.following = [.executed, .erased] }
+        let records = world.bare.mapValues { record in
+            EvidenceBundle.Record(
+                role: record.role, position: record.position, leaf: record.leaf, body: nil)
+        }
+        #expect(
+            try world.fault(world.bundle(records).encoded) == .record(.policy, .bodyMissing))
+    }
+
+    /// Else whoever writes the log signs with a key of its own.
+    @Test func `is refused when its signature is of no key that was enrolled`() async throws {
+        let world = try await BundleWorld.signedByNobody()
+        let records = world.records.filter { $0.key != .enrolled }
+        #expect(try world.fault(world.bundle(records).encoded) == .missing(.enrolled))
+    }
+
     @Test func `is refused without bodies when nobody was erased`() async throws {
         let world = try await BundleWorld()
         #expect(try world.fault(world.bundle(world.bare).encoded) == .missing(.erased))
@@ -198,7 +217,7 @@ import Testing
             records[role] = other.records[role]
             #expect(try world.fault(world.bundle(records).encoded) == .notInLog(role))
         }
-        // The body of another record, and a salt of another length.
+        // The body of another record.
         for (from, to) in [(BundleRole.created, BundleRole.approved), (.approved, .created)] {
             let taken = try #require(world.records[from])
             let record = try #require(world.records[to])
@@ -209,14 +228,25 @@ import Testing
         }
     }
 
+    /// The salt and the body are hashed one after the other, so that only its length says where a salt ends.
+    @Test func `is refused with a salt of another length`() async throws {
+        let world = try await BundleWorld.withSaltsOfSpaces()
+        #expect(try world.fault(world.bundle().encoded) == nil)
+        #expect(try world.fault(world.withShortSalt(.approved)) == .record(.approved, .body))
+    }
+
     @Test func `is refused when a link of a chain does not fit`() async throws {
         let forked = try await fault { $0.isForked = true }
         #expect(forked == .record(.executed, .chain))
-        let continued = try await fault { $0.isContinued = true }
+        let continued = try await fault { $0.continued = .created }
         #expect(continued == .record(.created, .chain))
+        let reenrolled = try await fault { $0.continued = .enrolled }
+        #expect(reenrolled == .record(.enrolled, .chain))
+        let early = try await fault { $0.isNumberedBefore = true }
+        #expect(early == .record(.executed, .chain))
     }
 
-    @Test func `is refused with a time stamp that is not believed`() async throws {
+    @Test func `is refused with a timestamp that is not believed`() async throws {
         let world = try await BundleWorld()
         let bundle = try world.bundle(timestamps: [[1], [2]])
         let note = try #require(try world.checkpoint().byLogAlone)

@@ -20,7 +20,7 @@ import Testing
             trust: try TrustPolicy(text: policy), verifyTimestamp: nil)
         let verified = try verifier.verify(bytes)
         #expect(verified.isSignatureVerified)
-        #expect(verified.sentences.count == 8)
+        #expect(verified.sentences.count == 10)
         #expect(try #require(EvidenceBundle(decoding: bytes)).encoded == bytes)
     }
 
@@ -37,20 +37,18 @@ import Testing
         }
     }
 
-    /// What the page lets an auditor do by hand, with `openssl` alone.
+    /// What the page lets an auditor do by hand, with what a bare Debian has beside `openssl` and `python3`.
     @Test func `is verified by hand as the page shows`() throws {
-        let bundle = try #require(EvidenceBundle(decoding: bytes))
-        let trust = try TrustPolicy(text: policy)
+        let page = try PageCommands(of: "docs/evidence-format.md", with: "bundle-vector.json")
         let tool = try OpenSSLTool()
-        try tool.write(Bytes(trust.logs[0].key.publicKey.pem.utf8), to: "log.pem")
-        try tool.write(bundle.checkpoint.text, to: "text")
-        try tool.write(bundle.checkpoint.signatures[0].signature, to: "signature")
-        try tool.run(
-            "pkeyutl -verify -pubin -inkey log.pem -rawin -in text -sigfile signature")
-        #expect(throws: (any Error).self) {
-            try tool.write(bundle.checkpoint.text + [0x0A], to: "text")
-            try tool.run(
-                "pkeyutl -verify -pubin -inkey log.pem -rawin -in text -sigfile signature")
-        }
+        try tool.write(bytes, to: "bundle-vector.json")
+        #expect(try tool.shell(page.script) == page.output)
+        #expect(page.output.contains("Signature Verified Successfully"))
+        // One byte of the checkpoint is another, and the page's commands say so.
+        let text = String(decoding: bytes, as: UTF8.self)
+        let altered = text.replacing("log.bank.example\\n628", with: "log.bank.example\\n629")
+        try #require(altered != text)
+        try tool.write(Bytes(altered.utf8), to: "bundle-vector.json")
+        #expect(throws: (any Error).self) { try tool.shell(page.script) }
     }
 }

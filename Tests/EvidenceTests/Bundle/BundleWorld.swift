@@ -19,8 +19,12 @@ struct BundleWorld {
         var late: BundleRole?
         /// Whether what follows the decision continues another record than the decision.
         var isForked = false
-        /// Whether the action's chain has begun before it was created.
-        var isContinued = false
+        /// Whose chain has begun before: `created` or `enrolled`.
+        var continued: BundleRole?
+        /// Whether what follows the decision has a lower number in the chain of the action.
+        var isNumberedBefore = false
+        /// Where the salts come from.
+        var entropy = EntropySource.openSSL
         /// What is recorded of another customer.
         var ofOther: BundleRole?
         var document = Fixtures.policyDocument
@@ -49,7 +53,7 @@ struct BundleWorld {
         var story = Story(try content ?? Fixtures.transfer())
         try change(&story)
         self.story = story
-        sealing = try TestLog()
+        sealing = try TestLog(entropy: story.entropy)
         log = try NoteSigner(story.origin, seed: 7)
         witnesses = try (1...2).map {
             try NoteSigner("witness.example/w\($0)", .cosignature, seed: 10 + $0)
@@ -68,11 +72,11 @@ struct BundleWorld {
         let asked = try bank.ask(story.content)
         let decided = try await Decided(
             bank.command(story.decision, asked, by: story.credential), at: bank, asked)
-        if story.isContinued {
-            actions[asked.action.id] = ChainHead(length: 3, leafHash: sha256([]))
-        }
         let credential =
             story.credential == .deviceKey ? bank.phone.deviceKeyID : bank.phone.passkeyID
+        let begun = ChainHead(length: 3, leafHash: sha256([]))
+        if story.continued == .created { actions[asked.action.id] = begun }
+        if story.continued == .enrolled { credentials[credential] = begun }
         let before: [(BundleRole, EvidenceDraft, Int64)] = [
             (.policy, published, -86_400), (.enrolled, try enrolled(credential, bank.phone), -7200),
             (.created, created(asked.action), -2),
@@ -82,7 +86,10 @@ struct BundleWorld {
             let isIn = role != .policy || story.decision == .approve
             try record(isIn ? role : nil, draft, at)
         }
-        try record(nil, ActionEvidence.issued(asked.challenge, for: asked.action.id), -2)
+        let created = actions[asked.action.id]
+        for _ in 0..<(story.isNumberedBefore ? 2 : 1) {
+            try record(nil, ActionEvidence.issued(asked.challenge, for: asked.action.id), -2)
+        }
         let enrolment = records[.enrolled].flatMap { EvidenceLeaf(decoding: $0.leaf)?.id.text }
         for draft in decided.drafts {
             let isDecision = draft.body["enrolment_evidence_id"] != nil
@@ -95,6 +102,7 @@ struct BundleWorld {
             actions[asked.action.id] = ChainHead(
                 length: actions[asked.action.id]?.length ?? 0, leafHash: sha256([]))
         }
+        if story.isNumberedBefore { actions[asked.action.id] = created }
         for (index, role) in story.following.enumerated() {
             let hold = decided.drafts[0].body["policy"]?["verdict"]?["hold"] ?? .null
             try record(
@@ -242,7 +250,7 @@ extension BundleWorld {
         return SignedNote(text: text, signatures: try ([log] + witnesses).map { try $0.sign(text) })
     }
 
-    /// The bundle of all records, or of some instead; a test decides what it takes for time stamps.
+    /// The bundle of all records, or of some instead; a test decides what it takes for timestamps.
     func bundle(
         _ records: [BundleRole: EvidenceBundle.Record]? = nil, timestamps: [Bytes] = []
     ) throws -> EvidenceBundle {
@@ -270,6 +278,37 @@ extension BundleWorld {
         return Bytes(try bundle(bare).encoded.dropLast(3))
             + Bytes(#","salt":"\#(Base64.encodeURL(body.salt))","body":"#.utf8) + text
             + Bytes("}}}".utf8)
+    }
+
+    /// A world whose salts end as JSON may begin.
+    static func withSaltsOfSpaces() async throws -> BundleWorld {
+        try await BundleWorld {
+            $0.entropy = EntropySource { Bytes(repeating: 0x20, count: $0) }
+        }
+    }
+
+    /// The bundle with the last byte of a salt in the body instead.
+    func withShortSalt(_ role: BundleRole) throws -> Bytes {
+        let record = try #require(records[role])
+        let body = try #require(record.body)
+        var respelled = records
+        respelled[role] = EvidenceBundle.Record(
+            role: role, position: record.position, leaf: record.leaf,
+            body: EvidenceBundle.OpenedBody(
+                salt: Bytes(body.salt.dropLast()), bytes: Bytes(body.salt.suffix(1)) + body.bytes))
+        return try bundle(respelled).encoded
+    }
+
+    /// A world whose decision names no credential.
+    static func signedByNobody() async throws -> BundleWorld {
+        try await BundleWorld {
+            $0.alter = { role, draft in
+                guard role == .approved else { return draft }
+                return EvidenceDraft(
+                    draft.kind, action: draft.action, policy: draft.policy, outcome: draft.outcome,
+                    body: draft.body)
+            }
+        }
     }
 
     /// What the verifier says of a bundle's bytes.

@@ -31,6 +31,13 @@ struct NoteSigner {
     }
 }
 
+extension SignedNote {
+    /// The same note with one more signature.
+    func adding(_ signature: NoteSignature) -> SignedNote {
+        SignedNote(text: text, signatures: signatures + [signature])
+    }
+}
+
 @Suite struct `A signed note` {
     private let log: NoteSigner
     private let witness: NoteSigner

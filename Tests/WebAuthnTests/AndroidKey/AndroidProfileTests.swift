@@ -282,10 +282,12 @@ import WebAuthn
         let phone = try SyntheticPhone()
         let good = try phone.certificates()
         let leaf = good[0]
+        var generator = try SeededGenerator()
         for _ in 0..<2000 {
             var changed = leaf
-            for _ in 0..<Int.random(in: 1...4) {
-                changed[Int.random(in: 0..<changed.count)] = UInt8.random(in: 0...255)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let (index, byte) = generator.alteration(of: changed)
+                changed[index] = byte
             }
             _ = AndroidKeyAttestation.claim(of: [changed])?.facts.encoded
         }
