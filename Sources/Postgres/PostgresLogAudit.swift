@@ -121,11 +121,12 @@ package struct PostgresLogAudit: Sendable {
             else { break }
             after = last.size + 1
         }
-        guard !state.hasMore, state.checkpoints.rows == state.checkpoints.end.number else {
-            throw LogFault(.beyond, at: state.size)
-        }
+        guard !state.hasMore else { throw LogFault(.beyond, at: state.size) }
         if check.size < state.size, try await !positions(check.size, limit: 1).isEmpty {
             throw LogFault(.checkpoint, at: check.size)
+        }
+        guard state.checkpoints.rows == state.checkpoints.end.number else {
+            throw LogFault(.beyond, at: state.size)
         }
         try check.finish(
             size: state.size, root: state.root, edge: state.edge, snapshot: state.snapshot,

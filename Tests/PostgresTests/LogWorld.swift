@@ -68,6 +68,11 @@ struct LogWorld: Sendable {
         for _ in 0..<count { try await readings.record(1, in: test) }
     }
 
+    /// Records of the service itself, as the database's functions take them.
+    func json(_ drafts: [EvidenceDraft]) async throws -> String {
+        try await readings.json(drafts, in: test)
+    }
+
     /// A statement that records one.
     func statement() async throws -> String { try await readings.statement(1, in: test) }
 

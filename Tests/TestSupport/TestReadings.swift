@@ -31,11 +31,18 @@ package struct TestReadings: Sendable {
 
     /// So many records, as the database's functions take them.
     package func json(_ count: Int, in test: TestDatabase) async throws -> String {
+        try await json(
+            (0..<count).map {
+                ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: $0)
+            }, in: test)
+    }
+
+    /// Any records of the service itself.
+    package func json(_ drafts: [EvidenceDraft], in test: TestDatabase) async throws -> String {
         guard let row = try await test.sql("SELECT clock_timestamp() AS now").first,
             let sealed = sealer.seal(
-                (0..<count).map {
-                    ServiceEvidence.read(by: Fixtures.id(9), filter: .null, count: $0)
-                }, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped, at: try row["now"],
+                drafts, subject: EvidenceSealer.serviceSubject, wrappedKey: wrapped,
+                at: try row["now"],
                 heads: ChainHeads())
         else { throw InvalidValue("records", "The key was not unwrapped.") }
         return String(decoding: JSON.array(sealed.map(\.json)).encoded, as: UTF8.self)

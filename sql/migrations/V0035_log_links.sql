@@ -299,7 +299,8 @@ END $$;
 CREATE FUNCTION detached_until() RETURNS uuid
 LANGUAGE plpgsql STABLE SET search_path = countersign, pg_temp AS $$
 BEGIN
-    RETURN (SELECT least(oldest_evidence(), uuid7_floor((to_date(max(m.month), 'YYYY-MM') + interval '1 month')::timestamp AT TIME ZONE 'UTC'))
+    RETURN (SELECT CASE WHEN count(*) > 0 THEN least(oldest_evidence(), uuid7_floor(
+                       (to_date(max(m.month), 'YYYY-MM') + interval '1 month')::timestamp AT TIME ZONE 'UTC')) END
               FROM (SELECT leaf_member(e.leaf, 'outcome') AS month FROM evidence e
                      WHERE e.kind = 'evidence.detached' AND EXISTS (SELECT FROM log_leaf l
                            WHERE l.evidence_id = e.id AND l.leaf_hash = sha256('\x00' || e.leaf))) m

@@ -78,7 +78,8 @@ struct EvidenceReader {
             }
         }
         let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
-        let database = try invocation.configuration.makeDatabase(statementDeadline: Configuration.patience)
+        let database = try invocation.configuration.makeDatabase(
+            statementDeadline: Configuration.patience)
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         let reader = EvidenceReader(

@@ -29,7 +29,8 @@ extension Command {
         let trust = FsckTrust(
             keys: keys, witnesses: try invocation.configuration.witnessPolicy(),
             anchors: try invocation.configuration.timestampAnchors())
-        let database = try invocation.configuration.makeDatabase(statementDeadline: Configuration.patience)
+        let database = try invocation.configuration.makeDatabase(
+            statementDeadline: Configuration.patience)
         do {
             try await fsck(PostgresLogAudit(database: database), range, trust)
             await database.close()

@@ -25,7 +25,8 @@ extension Command {
             throw CommandFailure("the file \(invocation.positionals[0]) cannot be read")
         }
         let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
-        let database = try invocation.configuration.makeDatabase(statementDeadline: Configuration.patience)
+        let database = try invocation.configuration.makeDatabase(
+            statementDeadline: Configuration.patience)
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
         do {

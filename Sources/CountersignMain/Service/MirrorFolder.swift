@@ -16,14 +16,19 @@ final class MirrorFolder: Sendable {
 
     private let path: String
     private let deadline: Duration
-    private let queue = DispatchQueue(label: "countersign.mirror")
+    private let queue: DispatchQueue
 
     /// - Parameters:
     ///   - path: A directory that exists.
     ///   - deadline: How long a file may take; whoever leads the log waits for it.
-    init(_ path: String, deadline: Duration = .seconds(10)) {
+    ///   - queue: Serial; where files are read and written.
+    init(
+        _ path: String, deadline: Duration = .seconds(10),
+        on queue: DispatchQueue = DispatchQueue(label: "countersign.mirror")
+    ) {
         self.path = path
         self.deadline = deadline
+        self.queue = queue
     }
 
     /// - Returns: `nil` when there is no such file in the folder.

@@ -51,7 +51,7 @@ extension TestBank {
 
     private static let tables = [
         "evidence", "evidence_body", "action", "credential", "log_state", "log_leaf", "log_tile",
-        "log_checkpoint", "log_cosignature", "log_timestamp", "log_key",
+        "log_checkpoint", "log_cosignature", "log_timestamp", "log_key", "log_chain",
     ]
 
     private static let prologue =
@@ -67,7 +67,8 @@ extension TestBank {
 
     private static let epilogue =
         [
-            "TRUNCATE log_state, log_leaf, log_tile, log_checkpoint, log_cosignature, log_timestamp"
+            "TRUNCATE log_state, log_leaf, log_tile, log_checkpoint, log_cosignature, log_timestamp",
+            "UPDATE log_chain SET length = 0, link = ''",
         ] + tables.map { "ALTER TABLE \($0) ENABLE TRIGGER ALL" }
 }
 

@@ -1,5 +1,6 @@
 import Countersign
 import Crypto
+import Dispatch
 import Evidence
 import Foundation
 import HTTP
@@ -144,6 +145,60 @@ import Testing
             #expect(try await mirror.update() == 1)
             #expect(try !files(folder).contains("tile/entries/000"))
             #expect(try files(folder).isSuperset(of: ["tile/0/000", "checkpoint"]))
+        }
+    }
+
+    @Test func `is never overwritten by a log that does not continue it`() async throws {
+        let key = try Ed25519PrivateKey.generate()
+        try await withMirror { log, mirror, folder in
+            _ = try await mirror.newest()
+            try await log.grow(300)
+            _ = try await mirror.update()
+            let held = try #require(try await mirror.newest())
+            // Another database under the same name, that has grown further.
+            try await WitnessedLog.with(key) { other in
+                try await other.grow(400)
+                let forked = LogMirror(folder: MirrorFolder(folder.path), reader: other.reader)
+                await #expect { try await forked.update() } throws: { error in
+                    if case LogMirror.Failure.other = error { true } else { false }
+                }
+            }
+            #expect(try await mirror.newest() == held)
+            #expect(try !files(folder).contains("tile/0/001.p/144"))
+        }
+    }
+
+    @Test func `on a disk that never answers is not waited for`() async throws {
+        try await withMirror { log, _, folder in
+            let disk = DispatchQueue(label: "hangs")
+            disk.suspend()
+            let mirror = LogMirror(
+                folder: MirrorFolder(folder.path, deadline: .milliseconds(200), on: disk),
+                reader: log.reader)
+            for _ in 0..<2 {
+                await #expect { try await mirror.newest() } throws: { error in
+                    if case LogMirror.Failure.disk(let failure) = error {
+                        failure.path == "checkpoint"
+                    } else {
+                        false
+                    }
+                }
+            }
+            disk.resume()
+            // Late as it is, it is not confused by what nobody waited for.
+            let late = try await mirror.newest()
+            #expect(late == nil)
+        }
+    }
+
+    @Test func `forgets that it was new, also when it was interrupted before`() async throws {
+        try await withMirror { log, mirror, folder in
+            _ = try await mirror.newest()
+            try await log.grow(3)
+            _ = try await mirror.update()
+            try Data().write(to: folder.appending(path: LogMirror.beginning))
+            _ = try await mirror.update()
+            #expect(try !files(folder).contains(LogMirror.beginning))
         }
     }
 }
