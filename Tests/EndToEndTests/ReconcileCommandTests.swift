@@ -9,7 +9,8 @@ import Testing
 @Suite struct `The command that compares with core banking` {
     private static let list = """
         SELECT string_agg(json_build_object('action_id', r.action_id, 'evidence_id', d.evidence_id,
-            'reference', r.reference, 'status', r.status, 'amount', a.amount)::text, E'\\n' ORDER BY r.action_id)
+            'reference', r.reference, 'status', r.status, 'amount', a.amount, 'currency', a.currency)::text,
+            E'\\n' ORDER BY r.action_id)
           FROM countersign.receipt r JOIN countersign.decision d USING (action_id)
           JOIN countersign.action a ON a.id = r.action_id
         """
