@@ -1,4 +1,4 @@
-package import Countersign
+import Countersign
 internal import Crypto
 
 /// What is wrong with a stored record; the raw value is what `evidence verify` prints.
@@ -205,13 +205,5 @@ package struct EvidenceVerifier: Sendable {
             data.bytes("challenge") == sha256(message).bytes
         else { throw .challenge }
         return clientData
-    }
-
-    /// Checks that records continue the chains they name; see ``EvidenceChains``.
-    ///
-    /// - Parameter records: All records of some actions and credentials, in any order.
-    /// - Returns: The IDs of the records that do not continue their chain.
-    package static func brokenLinks(in records: [StoredEvidence]) -> [ID<Countersign.Evidence>] {
-        EvidenceChains(records).broken(detached: [])
     }
 }

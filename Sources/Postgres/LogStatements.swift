@@ -52,8 +52,6 @@ extension Statement {
         "log_cosignatures", .read, PackageResources.log_cosignatures_sql)
     static let logTimestamps = Statement(
         "log_timestamps", .read, PackageResources.log_timestamps_sql)
-    static let detachedMonths = Statement(
-        "detached_months", .read, PackageResources.detached_months_sql)
     static let logEntriesDetached = Statement(
         "log_entries_detached", .read, PackageResources.log_entries_detached_sql)
     static let logKeys = Statement("log_keys", .read, PackageResources.log_keys_sql)

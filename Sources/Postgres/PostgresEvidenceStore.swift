@@ -159,11 +159,7 @@ package struct PostgresEvidenceStore: EvidenceService {
         fileprivate init(_ row: Row) throws(PostgresError) {
             record = try StoredEvidence(row)
             let id: String? = try row["customer_id"]
-            customer = try id.map { text throws(PostgresError) in
-                do throws(InvalidValue) { return try CustomerID(text) } catch {
-                    throw .malformedColumn("customer_id")
-                }
-            }
+            customer = id == nil ? nil : try word("customer_id", row) { try? CustomerID($0) }
         }
     }
 
@@ -188,12 +184,19 @@ extension StoredEvidence {
                 salt: salt, nonce: try row["nonce"], ciphertext: try row["ciphertext"],
                 wrappedKey: wrapped, of: try row["body_subject_id"])
         }
+        try self.init(columns: row, body: body, isErased: try row["is_erased"])
+    }
+
+    /// Reads the columns of `evidence`.
+    init(
+        columns row: Row, body: EncryptedBody? = nil, isErased: Bool = false
+    ) throws(PostgresError) {
         self.init(
             id: try row["id"], kind: try row["kind"], action: try row["action_id"],
             subject: try row["subject_id"], credential: try row["credential_id"],
             leaf: try row["leaf"], leafHash: try row["leaf_hash"],
             bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"], body: body,
-            isErased: try row["is_erased"])
+            isErased: isErased)
     }
 }
 

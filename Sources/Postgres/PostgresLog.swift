@@ -111,28 +111,23 @@ package struct PostgresLog: Sendable {
             let edge = try LogEdge.read(row)
             guard try row["origin"] == origin else { throw .malformedColumn("origin") }
             let note: Bytes? = try row["note"]
-            try demandSigned(
-                Checkpoint(origin: origin, size: edge.size, root: edge.root), as: try row["root"],
-                by: note, after: last, keys)
+            let stored = Checkpoint(origin: origin, size: edge.size, root: edge.root)
+            guard last == nil || last == stored, try row["root"] == stored.root,
+                isSigned(stored, by: note, keys)
+            else { throw .raised(sqlState: "CS015") }
             let rows = try connection.execute(.logBatch)
             guard rows.count > 0 || note == nil else { return nil }
             return try append(rows, to: edge, of: origin, connection, sign)
         }
     }
 
-    /// Whether what is stored is what was signed.
-    private static func demandSigned(
-        _ stored: Checkpoint, as root: Digest, by note: Bytes?, after last: Checkpoint?,
-        _ keys: [VerifierKey]
-    ) throws(PostgresError) {
-        let isLast = last.map { $0 == stored } ?? true
-        let isSigned =
-            note.map { bytes in
-                SignedNote(decoding: bytes).map { note in
-                    note.text == stored.text && keys.contains { $0.verifies(note) }
-                } ?? false
-            } ?? (stored.size == 0)
-        guard isLast, isSigned, stored.root == root else { throw .raised(sqlState: "CS015") }
+    /// Whether the newest checkpoint says what is stored, and is signed. Of a log without leaves there may be none.
+    private static func isSigned(
+        _ stored: Checkpoint, by note: Bytes?, _ keys: [VerifierKey]
+    ) -> Bool {
+        guard let note else { return stored.size == 0 }
+        guard let note = SignedNote(decoding: note), note.text == stored.text else { return false }
+        return keys.contains { $0.verifies(note) }
     }
 
     private static func demandLead(

@@ -80,10 +80,10 @@ extension PostgresLogAudit {
 
     /// Of which records may be missing; `nil` when no month was detached.
     func detached() async throws(StoreFailure) -> LogCheck.Detached? {
-        try await database.query(.detachedMonths) { rows throws(PostgresError) in
+        try await database.query(.detachedEvidence) { rows throws(PostgresError) in
             var newest: LogCheck.Detached?
             for row in rows {
-                let record = try StoredEvidence(publicPart: row, id: try row["id"])
+                let record = try StoredEvidence(columns: row)
                 guard EvidenceVerifier.columnsAgree(record),
                     let month = EvidenceLeaf(decoding: record.leaf)?.outcome,
                     let found = LogCheck.Detached(newest: month, oldestHere: try row["oldest"])
@@ -109,11 +109,11 @@ extension PostgresLogAudit {
             key = try row["verifier_key"]
             evidence = try row["evidence_id"]
             position = try row["position"]
-            guard let id: ID<Countersign.Evidence> = try row["id"] else {
+            guard let _: ID<Countersign.Evidence> = try row["id"] else {
                 (hasRecord, isTold) = (false, false)
                 return
             }
-            let record = try StoredEvidence(publicPart: row, id: id)
+            let record = try StoredEvidence(columns: row)
             let logged: Digest? = try row["logged_hash"]
             hasRecord = true
             isTold = LogCheck.key(toldBy: record) == key && logged?.bytes == record.leafHash

@@ -248,25 +248,13 @@ extension LoggedCheckpoint {
 extension LoggedEvidence {
     fileprivate init(_ row: Row) throws(PostgresError) {
         var record: Record?
-        if let id: ID<Countersign.Evidence> = try row["id"] {
+        if let _: ID<Countersign.Evidence> = try row["id"] {
             record = Record(
                 transaction: try word("xid", row) { UInt64($0) },
-                stored: try StoredEvidence(publicPart: row, id: id))
+                stored: try StoredEvidence(columns: row))
         }
         self.init(
             position: try row["position"], evidence: try row["evidence_id"],
             leafHash: try row["logged_hash"], record: record)
-    }
-}
-
-extension StoredEvidence {
-    /// Reads the columns of `evidence`, without a body.
-    init(publicPart row: Row, id: ID<Countersign.Evidence>) throws(PostgresError) {
-        self.init(
-            id: id, kind: try row["kind"], action: try row["action_id"],
-            subject: try row["subject_id"], credential: try row["credential_id"],
-            leaf: try row["leaf"], leafHash: try row["leaf_hash"],
-            bodyCommitment: try row["body_commit"], recordedAt: try row["recorded_at"],
-            body: nil)
     }
 }

@@ -235,7 +235,7 @@ extension EvidenceLeaf {
     }
 
     private func broken(_ records: [StoredEvidence]) -> [ID<Countersign.Evidence>] {
-        EvidenceVerifier.brokenLinks(in: records)
+        EvidenceChains(records).broken(detached: [])
     }
 
     @Test func `are whole in whatever order they are read`() {

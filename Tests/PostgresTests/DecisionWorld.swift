@@ -237,7 +237,7 @@ extension DecisionWorld {
             found.filter { EvidenceLeaf(decoding: $0.record.leaf)?.credential?.sequence == 2 }
                 .map(\.record.id))
         return faults
-            + EvidenceVerifier.brokenLinks(in: found.map(\.record))
+            + EvidenceChains(found.map(\.record)).broken(detached: [])
             .filter { !second.contains($0) }.map { "chain at \($0)" }
     }
 }

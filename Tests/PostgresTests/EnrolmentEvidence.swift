@@ -35,7 +35,7 @@ extension EnrolmentWorld {
         let records = try await evidence()
         let verifier = EvidenceVerifier(keyEncryption: keyEncryption)
         for record in records { _ = try verifier.verify(record) }
-        return EvidenceVerifier.brokenLinks(in: records).isEmpty
+        return EvidenceChains(records).broken(detached: []).isEmpty
     }
 
     /// The bodies of one kind, in the order in which they were written.

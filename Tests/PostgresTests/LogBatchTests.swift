@@ -66,20 +66,10 @@ import Testing
         try await withSmallBatches { world, log in
             _ = try await batches(world, log)
             try await world.record(2)
-            let late = try await world.statement()
-            let blocker = try await Blocker(world.test)
-            let other = await world.test.open(as: nil, size: 1)
-            async let held: Void = {
-                try await other.run { connection throws(PostgresError) in
-                    try connection.run(
-                        script: "BEGIN; \(late); SELECT pg_advisory_xact_lock(1); COMMIT")
-                }
-            }()
-            try await blocker.waiters(1)
-            try await world.record(15)
-            #expect(try await batches(world, log) == [10, 7])
-            try await blocker.release()
-            try await held
+            try await world.whileOneIsOpen {
+                try await world.record(15)
+                #expect(try await batches(world, log) == [10, 7])
+            }
             try await world.record(1)
             #expect(try await batches(world, log) == [2])
             #expect(try await world.faults() == [])

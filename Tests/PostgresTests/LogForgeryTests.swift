@@ -133,19 +133,7 @@ import Testing
                 try await world.record(5)
                 try await world.sequence(log)
             }
-            try await world.test.run { connection throws(PostgresError) in
-                try connection.run(
-                    script: """
-                        SET session_replication_role = replica;
-                        SET search_path = countersign;
-                        DO $$ DECLARE t text; BEGIN
-                            FOREACH t IN ARRAY ARRAY['log_state', 'log_checkpoint', 'log_leaf', 'log_tile', 'log_chain'] LOOP
-                                EXECUTE format('ALTER TABLE %I DISABLE TRIGGER ALL', t);
-                            END LOOP;
-                        END $$;
-                        \(change)
-                        """)
-            }
+            try await world.tamper(change)
             try await world.record(1)
             await #expect(throws: Self.altered) { try await world.advance(log) }
         }

@@ -143,19 +143,7 @@ import Testing
                 """
                 SELECT position FROM countersign.log_leaf l JOIN countersign.log_key k USING (evidence_id)
                 """)
-            try await world.test.run { connection throws(PostgresError) in
-                try connection.run(
-                    script: """
-                        SET session_replication_role = replica;
-                        SET search_path = countersign;
-                        DO $$ DECLARE t text; BEGIN
-                            FOREACH t IN ARRAY ARRAY['log_cosignature', 'log_timestamp', 'log_chain', 'log_key'] LOOP
-                                EXECUTE format('ALTER TABLE %I DISABLE TRIGGER ALL', t);
-                            END LOOP;
-                        END $$;
-                        \(change.sql)
-                        """)
-            }
+            try await world.tamper(change.sql)
             let places = [
                 "first": sizes[0] - 1, "before": sizes[0] - 2, "last": sizes[1] - 1,
                 "end": sizes[1],

@@ -9,14 +9,7 @@ import Testing
 @Suite struct `A log that somebody changed` {
     /// A log of 520 records in three batches, checked, changed and checked again.
     private func find(_ changes: [(table: String, sql: String, fault: String)]) async throws {
-        try await LogWorld.with { world in
-            let log = await world.instance()
-            _ = try await log.lead()
-            let first = try await world.count("SELECT count(*) FROM countersign.evidence")
-            for count in [100 - first, 300, 120] {
-                try await world.record(count, together: true)
-                try await world.sequence(log)
-            }
+        try await LogWorld.withThreeBatches { world in
             #expect(try await world.faults() == [])
             for change in changes {
                 let database = await world.test.open(as: nil, size: 1)
@@ -183,14 +176,7 @@ import Testing
     }
 
     @Test func `is found where a record and its position were changed together`() async throws {
-        try await LogWorld.with { world in
-            let log = await world.instance()
-            _ = try await log.lead()
-            let first = try await world.count("SELECT count(*) FROM countersign.evidence")
-            for count in [100 - first, 300, 120] {
-                try await world.record(count, together: true)
-                try await world.sequence(log)
-            }
+        try await LogWorld.withThreeBatches { world in
             // In the tile that is not full yet, in one that became full later, and in the first batch.
             for position in [519, 321, 10] {
                 try await world.test.tamper(

@@ -17,6 +17,20 @@ struct LogWorld: Sendable {
         try await withDatabase { test in try await body(try LogWorld(test)) }
     }
 
+    /// A log of 520 records, in batches that end at 100, 400 and 520.
+    static func withThreeBatches(_ body: (LogWorld) async throws -> Void) async throws {
+        try await with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            let first = try await world.count("SELECT count(*) FROM countersign.evidence")
+            for count in [100 - first, 300, 120] {
+                try await world.record(count, together: true)
+                try await world.sequence(log)
+            }
+            try await body(world)
+        }
+    }
+
     private init(_ test: TestDatabase) throws {
         self.test = test
         key = try .generate()
@@ -75,6 +89,41 @@ struct LogWorld: Sendable {
 
     /// A statement that records one.
     func statement() async throws -> String { try await readings.statement(1, in: test) }
+
+    /// Does what a superuser can do to the log's tables when no trigger and no foreign key is in the way.
+    func tamper(_ sql: String) async throws {
+        try await test.run { connection throws(PostgresError) in
+            try connection.run(
+                script: """
+                    SET session_replication_role = replica;
+                    SET search_path = countersign;
+                    DO $$ DECLARE t text; BEGIN
+                        FOREACH t IN ARRAY ARRAY['log_state', 'log_leaf', 'log_tile', 'log_checkpoint',
+                            'log_cosignature', 'log_timestamp', 'log_chain', 'log_key'] LOOP
+                            EXECUTE format('ALTER TABLE %I DISABLE TRIGGER ALL', t);
+                        END LOOP;
+                    END $$;
+                    \(sql)
+                    """)
+        }
+    }
+
+    /// Records one in a transaction that stays open while `body` runs, and is committed then.
+    func whileOneIsOpen(_ body: () async throws -> Void) async throws {
+        let late = try await statement()
+        let blocker = try await Blocker(test)
+        let other = await test.open(as: nil, size: 1)
+        async let held: Void = {
+            try await other.run { connection throws(PostgresError) in
+                try connection.run(
+                    script: "BEGIN; \(late); SELECT pg_advisory_xact_lock(1); COMMIT")
+            }
+        }()
+        try await blocker.waiters(1)
+        try await body()
+        try await blocker.release()
+        try await held
+    }
 
     /// Gives positions to what is one batch, signed.
     func advance(_ log: PostgresLog) async throws(StoreFailure) -> PostgresLog.Batch? {

@@ -78,22 +78,18 @@ struct EvidenceReader {
             }
         }
         let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
-        let database = try invocation.configuration.makeDatabase(
-            statementDeadline: Configuration.patience)
-        let service = ServiceSubject(
-            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
-        let reader = EvidenceReader(
-            store: PostgresEvidenceStore(
-                database: database, keyEncryption: keyEncryption, service: service),
-            detached: PostgresDetachedMonths(database: database, keyEncryption: keyEncryption),
-            keyEncryption: keyEncryption,
-            filter: (action, customer, invocation.option("kind")))
-        do {
-            try await body(reader)
-            await database.close()
-        } catch {
-            await database.close()
-            throw error
+        let filter = (action, customer, invocation.option("kind"))
+        try await invocation.configuration.withDatabase(statementDeadline: Configuration.patience) {
+            database in
+            let service = ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
+            try await body(
+                EvidenceReader(
+                    store: PostgresEvidenceStore(
+                        database: database, keyEncryption: keyEncryption, service: service),
+                    detached: PostgresDetachedMonths(
+                        database: database, keyEncryption: keyEncryption),
+                    keyEncryption: keyEncryption, filter: filter))
         }
     }
 

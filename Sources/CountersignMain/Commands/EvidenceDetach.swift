@@ -8,8 +8,7 @@ extension Command {
         summary: "Detach the oldest month of evidence, when its retention is over (as "
             + "countersign_operator)",
         positionals: [.init(name: "MONTH", what: "as 2026-01")],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"],
+        settings: evidenceSettings, required: evidenceRequired,
         check: { configuration throws(ConfigurationError) in try configuration.checkRetention() }
     ) { invocation in
         let month = invocation.positionals[0]
@@ -40,11 +39,11 @@ extension Command {
     private static func detach(
         _ month: String, _ days: Int, _ administration: Administration
     ) async throws -> Administration.Detaching {
-        for _ in 1..<attempts {
-            let result = try await administration.detachEvidence(of: month, retentionDays: days)
-            guard result == .refused(.busy) else { return result }
+        var result = try await administration.detachEvidence(of: month, retentionDays: days)
+        for _ in 1..<attempts where result == .refused(.busy) {
             await pause(attemptPause)
+            result = try await administration.detachEvidence(of: month, retentionDays: days)
         }
-        return try await administration.detachEvidence(of: month, retentionDays: days)
+        return result
     }
 }

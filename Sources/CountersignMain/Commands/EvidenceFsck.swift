@@ -29,14 +29,8 @@ extension Command {
         let trust = FsckTrust(
             keys: keys, witnesses: try invocation.configuration.witnessPolicy(),
             anchors: try invocation.configuration.timestampAnchors())
-        let database = try invocation.configuration.makeDatabase(
-            statementDeadline: Configuration.patience)
-        do {
-            try await fsck(PostgresLogAudit(database: database), range, trust)
-            await database.close()
-        } catch {
-            await database.close()
-            throw error
+        try await invocation.configuration.withDatabase(statementDeadline: Configuration.patience) {
+            try await fsck(PostgresLogAudit(database: $0), range, trust)
         }
     }
 

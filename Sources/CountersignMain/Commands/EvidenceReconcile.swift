@@ -16,8 +16,7 @@ extension Command {
             .init(name: "from", placeholder: "TIME", what: "approved not before this time"),
             .init(name: "until", placeholder: "TIME", what: "approved before this time"),
         ],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+        settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         let from = try time(invocation, "from")
         let until = try time(invocation, "until")
@@ -25,17 +24,12 @@ extension Command {
             throw CommandFailure("the file \(invocation.positionals[0]) cannot be read")
         }
         let (sealer, keyEncryption) = try invocation.configuration.evidenceKeys()
-        let database = try invocation.configuration.makeDatabase(
-            statementDeadline: Configuration.patience)
-        let service = ServiceSubject(
-            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
-        do {
+        try await invocation.configuration.withDatabase(statementDeadline: Configuration.patience) {
+            database in
+            let service = ServiceSubject(
+                database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
             try await reconcile(
                 PostgresReconciliation(database: database, service: service), file, from, until)
-            await database.close()
-        } catch {
-            await database.close()
-            throw error
         }
     }
 

@@ -76,16 +76,11 @@ extension Configuration {
         within deadline: Duration? = nil, _ act: (Administration) async throws -> Result
     ) async throws -> Result {
         let (sealer, keyEncryption) = try evidenceKeys()
-        let database = try makeDatabase(statementDeadline: deadline)
-        let administration = Administration(
-            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
-        do {
-            let result = try await act(administration)
-            await database.close()
-            return result
-        } catch {
-            await database.close()
-            throw error
+        return try await withDatabase(statementDeadline: deadline) { database in
+            try await act(
+                Administration(
+                    database: database, sealer: sealer, keyEncryption: keyEncryption,
+                    entropy: .openSSL))
         }
     }
 }

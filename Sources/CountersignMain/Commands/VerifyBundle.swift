@@ -46,14 +46,11 @@ extension Command {
 
     /// Believes timestamps whose path ends in one of these certificates.
     private static func timestampCheck(_ path: String) throws -> BundleVerifier.TimestampCheck {
-        let bytes = try contents(of: path, atMost: Certificate.pemUnitsMax)
+        let pem = try contents(of: path, atMost: Certificate.pemUnitsMax)
         let anchors: [Certificate]
-        do throws(CertificateError) {
-            anchors = try Certificate.all(pem: String(decoding: bytes, as: UTF8.self))
-        } catch {
-            throw CommandFailure("\(path) has a certificate that cannot be read")
+        do throws(Certificate.AnchorsFault) { anchors = try Certificate.anchors(pem: pem) } catch {
+            throw CommandFailure("\(path) \(error.rawValue)")
         }
-        guard !anchors.isEmpty else { throw CommandFailure("\(path) has no certificate in PEM") }
         return { response, note throws(TimestampFault) in
             try TimestampToken.verify(response: response, over: note, anchors: anchors)
         }

@@ -44,7 +44,11 @@ final class LogMetrics: Sendable {
     /// Whoever leads, and whether anybody does: nothing is sequenced where this grows.
     func waiting(seconds: Int?) { waited.store(seconds ?? -1, ordering: .relaxed) }
 
-    func refused() { refusals.increment() }
+    /// The log is another than what is held at that place, and somebody is paged.
+    func mismatched(_ anchor: StaticString) {
+        refusals.increment()
+        Log.event(.logMismatch, .code("anchor", anchor), .logRunbook)
+    }
 
     func mirrored(at now: ContinuousClock.Instant) { lastMirrored.withLock { $0 = now } }
 

@@ -53,8 +53,8 @@ struct LogMirror: Sendable {
     func update() async throws(Failure) -> Int {
         guard let published = try await published() else { return 0 }
         let newest = try await newest()
-        let before = newest.flatMap { Checkpoint(text: $0.text) }?.size ?? 0
-        if let newest { try await demandGrowth(newest, to: published) }
+        var before: Int64 = 0
+        if let newest { before = try await size(of: newest, continuedBy: published.note) }
         let paths = Self.paths(from: before, to: published.size)
         var leftOut = 0
         for path in paths {
@@ -66,7 +66,10 @@ struct LogMirror: Sendable {
                 leftOut += 1
             }
         }
-        try await write(published.note, to: Self.checkpoint)
+        // A second in which nothing happened writes nothing.
+        if newest?.encoded != published.note {
+            try await write(published.note, to: Self.checkpoint)
+        }
         do throws(MirrorFolder.Failure) {
             try await folder.remove(Self.beginning)
             // Who needs a part of it finds that in the whole.
@@ -75,12 +78,12 @@ struct LogMirror: Sendable {
         return leftOut
     }
 
-    /// What is held here is never overwritten by a log that does not continue it.
-    private func demandGrowth(
-        _ newest: SignedNote, to published: (size: Int64, note: Bytes)
-    ) async throws(Failure) {
+    /// The size of what is held here, which is never overwritten by a log that does not continue it.
+    private func size(
+        of newest: SignedNote, continuedBy published: Bytes
+    ) async throws(Failure) -> Int64 {
         guard let old = Checkpoint(text: newest.text),
-            let new = SignedNote(decoding: published.note).flatMap({ Checkpoint(text: $0.text) }),
+            let new = SignedNote(decoding: published).flatMap({ Checkpoint(text: $0.text) }),
             old.origin == new.origin
         else { throw .damaged }
         // Another instance with the same directory has been quicker.
@@ -94,6 +97,7 @@ struct LogMirror: Sendable {
             TreeProof.isConsistent(
                 from: old.size, root: old.root, to: new.size, root: new.root, by: proof)
         else { throw .other }
+        return old.size
     }
 
     /// What a log of one size has and a log of a smaller one has not.
@@ -183,8 +187,7 @@ struct LogMirrorKeeper: Sendable {
                 metrics.mirrored(at: .now)
             } catch {
                 if case .other = error {
-                    metrics.refused()
-                    Log.event(.logMismatch, .code("anchor", "mirror"), .logRunbook)
+                    metrics.mismatched("mirror")
                 } else {
                     Log.event(.logMirrorFailed, error.fields)
                 }

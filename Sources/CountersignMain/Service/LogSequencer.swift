@@ -31,7 +31,7 @@ struct LogSequencer: Sendable {
             let begin = ContinuousClock.now
             let next: Next
             do throws(StoreFailure) { next = try await round(&state) } catch {
-                next = await failed(error, &state)
+                next = await recover(from: error, &state)
             }
             switch next {
             case .again: break
@@ -88,19 +88,22 @@ struct LogSequencer: Sendable {
     }
 
     /// In doubt everything is read and compared again.
-    private func failed(_ failure: StoreFailure, _ state: inout State) async -> Next {
+    private func recover(from failure: StoreFailure, _ state: inout State) async -> Next {
         state = State()
         lead.set(false)
         if failure == PostgresLog.altered {
-            metrics.refused()
-            Log.event(.logMismatch, .code("anchor", "signature"), .logRunbook)
+            metrics.mismatched("signature")
             await giveUpLead()
             return .refused
         }
-        metrics.failed()
-        Log.event(.logFailed, .failure("failure", failure))
+        failed(failure)
         if failure == PostgresLog.unsigned { await giveUpLead() }
         return .tick
+    }
+
+    private func failed(_ failure: StoreFailure) {
+        metrics.failed()
+        Log.event(.logFailed, .failure("failure", failure))
     }
 
     /// Lets another instance try, whose key or mirror may be in order.
@@ -152,17 +155,9 @@ struct LogSequencer: Sendable {
             Log.event(.logAnchorUnread, [.code("anchor", anchor.name)] + error.fields)
             return .unread
         }
-        do throws(StoreFailure) {
-            if let held, try await !isOurs(held) {
-                metrics.refused()
-                Log.event(.logMismatch, .code("anchor", anchor.name), .logRunbook)
-                return .other
-            }
-            return .same
-        } catch {
-            metrics.failed()
-            Log.event(.logFailed, .failure("failure", error))
-            return .unread
+        guard let held else { return .same }
+        return await compare(anchor.name) { () async throws(StoreFailure) in
+            try await isOurs(held)
         }
     }
 
@@ -170,16 +165,20 @@ struct LogSequencer: Sendable {
     /// contradicted before.
     private func compareWithWitnesses() async -> Comparison {
         guard let witnesses else { return .same }
+        return await compare("witness") { () async throws(StoreFailure) in
+            try await witnesses.agree()
+        }
+    }
+
+    private func compare(
+        _ anchor: StaticString, _ agrees: () async throws(StoreFailure) -> Bool
+    ) async -> Comparison {
         do throws(StoreFailure) {
-            guard try await witnesses.agree() else {
-                metrics.refused()
-                Log.event(.logMismatch, .code("anchor", "witness"), .logRunbook)
-                return .other
-            }
-            return .same
+            if try await agrees() { return .same }
+            metrics.mismatched(anchor)
+            return .other
         } catch {
-            metrics.failed()
-            Log.event(.logFailed, .failure("failure", error))
+            failed(error)
             return .unread
         }
     }

@@ -106,19 +106,10 @@ extension Configuration {
     /// The certificates in which the paths of timestamp authorities may end; none when nothing is stamped.
     func timestampAnchors() throws(ConfigurationError) -> [Certificate] {
         guard let file = log.timestampCA else { return [] }
-        let pem = String(
-            decoding: try SecretFile(path: file.text, setting: "log.timestamp_ca").bytes(),
-            as: UTF8.self)
-        let anchors: [Certificate]
-        do throws(CertificateError) {
-            anchors = try Certificate.all(pem: pem)
-        } catch {
-            throw ConfigurationError("log.timestamp_ca has a certificate that cannot be read")
+        let pem = try SecretFile(path: file.text, setting: "log.timestamp_ca").bytes()
+        do throws(Certificate.AnchorsFault) { return try Certificate.anchors(pem: pem) } catch {
+            throw ConfigurationError("log.timestamp_ca \(error.rawValue)")
         }
-        guard !anchors.isEmpty else {
-            throw ConfigurationError("log.timestamp_ca has no certificate in PEM")
-        }
-        return anchors
     }
 
     private func transport(

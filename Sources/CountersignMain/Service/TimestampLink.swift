@@ -45,10 +45,6 @@ struct TimestampLink: Sendable {
     let now: @Sendable () -> Instant
     let transport: HTTPTransport
 
-    /// How far an authority's clock may be from ours. The answer repeats a nonce, so it was made since the
-    /// question.
-    static let clockOffsetMax = Duration.seconds(300)
-
     /// Has one checkpoint stamped; it never throws, since to have nothing is an outcome.
     ///
     /// What is stamped is the note with the log's own signatures: the log's key had signed by then.
@@ -79,8 +75,8 @@ struct TimestampLink: Sendable {
         } catch {
             return .failed(Cause(error))
         }
-        let offset = Duration.milliseconds(abs(now().milliseconds - at.milliseconds))
-        guard offset <= Self.clockOffsetMax else { return .failed(.clock) }
+        // The answer repeats a nonce, so it was made since the question.
+        guard OutsideClock.isTimely(at, at: now()) else { return .failed(.clock) }
         do throws(StoreFailure) {
             try await testimony.record(
                 timestamp: answer.body, of: published.size, by: authority.name, at: at)

@@ -37,6 +37,23 @@ extension Configuration {
         return pool
     }
 
+    /// Does something with a pool of its own, which is closed whatever comes of it.
+    ///
+    /// - Throws: ``ConfigurationError``, or what `body` throws.
+    func withDatabase<Result: Sendable>(
+        statementDeadline: Duration? = nil, _ body: (Postgres.Database) async throws -> Result
+    ) async throws -> Result {
+        let database = try makeDatabase(statementDeadline: statementDeadline)
+        do {
+            let result = try await body(database)
+            await database.close()
+            return result
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
     /// The use cases over their stores.
     ///
     /// - Throws: ``ConfigurationError``.

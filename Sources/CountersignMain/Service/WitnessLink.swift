@@ -81,8 +81,6 @@ struct WitnessLink: Sendable {
 
     /// How often one checkpoint is sent: once more with the size that the witness tells.
     private static let attempts = 2
-    /// How far a witness's clock may be from ours, in milliseconds.
-    private static let clockOffsetMax: Int64 = 300_000
 
     private struct Failure: Error {
         let cause: Cause
@@ -168,9 +166,7 @@ struct WitnessLink: Sendable {
     ) async throws(Failure) -> Outcome {
         let now = now()
         // One answer, one row that is there for ever.
-        let timely = cosignatures.filter {
-            abs($0.at.milliseconds - now.milliseconds) <= Self.clockOffsetMax
-        }
+        let timely = cosignatures.filter { OutsideClock.isTimely($0.at, at: now) }
         guard let cosignature = timely.max(by: { $0.at < $1.at }) else {
             return .failed(.clock)
         }

@@ -89,6 +89,24 @@ package struct Certificate: Sendable {
         return certificates
     }
 
+    /// Every certificate of a PEM file that names whom to believe, of which there is at least one.
+    package static func anchors(pem: Bytes) throws(AnchorsFault) -> [Certificate] {
+        let anchors: [Certificate]
+        do throws(CertificateError) {
+            anchors = try all(pem: String(decoding: pem, as: UTF8.self))
+        } catch {
+            throw .unreadable
+        }
+        guard !anchors.isEmpty else { throw .none }
+        return anchors
+    }
+
+    /// Why a file names nobody to believe; the raw value follows the file's name in a sentence.
+    package enum AnchorsFault: String, Error, Sendable {
+        case unreadable = "has a certificate that cannot be read"
+        case none = "has no certificate in PEM"
+    }
+
     /// The longest PEM file of ``all(pem:)``.
     package static let pemUnitsMax = 4 << 20
 

@@ -106,7 +106,7 @@ package struct LogCheck: Sendable {
     /// Whether its month was detached. Not when records of later months, which are there, stand before it: then
     /// somebody gave the position an older name.
     private func isDetached(_ evidence: ID<Countersign.Evidence>) -> Bool {
-        guard detached?.has(evidence) == true else { return false }
+        guard mayMiss(evidence) else { return false }
         return newest.map { $0.milliseconds <= evidence.instant.milliseconds + Self.slack } ?? true
     }
 
