@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "Evidence", dependencies: ["Countersign", "Crypto"], swiftSettings: strict),
         .target(
             name: "Postgres", dependencies: ["Countersign", "Crypto", "Evidence", "CPostgres"],
-            exclude: ["SQL/README.md"],
+            exclude: ["SQL/README.md", "SQL/audit_plans.sql"],
             resources: [
                 .embedInCode("SQL/queries"), .embedInCode("SQL/migrations"),
                 .embedInCode("SQL/roles.sql"),

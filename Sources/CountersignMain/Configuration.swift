@@ -96,6 +96,7 @@ struct Configuration: Sendable {
     struct Evidence: Sendable {
         var origin: String?
         var keyEncryptionKey: FilePath?
+        var keyEncryptionCommand: FilePath?
         /// How old the newest record of a customer must be before it is erased, and a month before it is detached.
         var retentionDays = 0
     }

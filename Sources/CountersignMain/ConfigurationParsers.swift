@@ -53,6 +53,10 @@ extension SettingParser where Value == FilePath? {
     static let keyFile = SettingParser(
         expects: "the path of a file that others cannot read", kind: .keyFile
     ) { path($0) }
+    /// Absolute, because a bare name would be looked for in the folders of `PATH`.
+    static let program = SettingParser(
+        expects: "the absolute path of a program that others cannot change", kind: .program
+    ) { $0.hasPrefix("/") ? path($0) : nil }
 
     private static func path(_ text: String) -> FilePath?? {
         isPrintable(text) ? .some(FilePath(text: text)) : nil

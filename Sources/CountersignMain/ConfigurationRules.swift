@@ -94,9 +94,6 @@ extension Configuration {
     private func checkLog() throws(ConfigurationError) {
         try checkPair(
             log.signCommand, "log.sign_command", log.verifierKey, "log.verifier_key")
-        if log.key != nil, log.signCommand != nil {
-            throw ConfigurationError("log.key and log.sign_command exclude each other")
-        }
         if log.timestampURLs.isEmpty != (log.timestampCA == nil) {
             throw ConfigurationError(
                 "log.timestamp_urls and log.timestamp_ca are set together or not at all")

@@ -8,11 +8,13 @@ struct Setting: Sendable {
     let fallback: String?
     /// One clause for help and documentation.
     let what: String
+    /// The setting whose place this one takes: only one of the two is set, and either serves.
+    let insteadOf: String?
     let kind: Kind
     /// Reads a text into its place; `false` when it is not a value of this setting.
     let assign: @Sendable (inout Configuration, String) -> Bool
-    /// The key file that a configuration names here, if this setting is one.
-    let keyFile: @Sendable (Configuration) -> FilePath?
+    /// The file that a configuration names here, for settings that name one.
+    let file: @Sendable (Configuration) -> FilePath?
 
     /// How carefully a value is treated.
     enum Kind: Sendable {
@@ -24,6 +26,8 @@ struct Setting: Sendable {
         case secret
         /// Names a file with a private or symmetric key, which others must not be able to read.
         case keyFile
+        /// Names a program that this one runs, which others must not be able to change.
+        case program
     }
 
     /// The name in the environment: `COUNTERSIGN_TLS_CLIENT_CA`.
@@ -38,14 +42,18 @@ struct Setting: Sendable {
     var group: String { String(name.prefix { $0 != "." }) }
     var isSwitch: Bool { kind == .yesOrNo }
     var isSecret: Bool { kind == .secret }
+    /// The setting that can take this one's place.
+    var alternative: Setting? { Setting.all.first { $0.insteadOf == name } }
 
     init<Value>(
         _ name: String, _ path: any (WritableKeyPath<Configuration, Value> & Sendable),
-        _ parser: SettingParser<Value>, default fallback: String? = nil, _ what: String
+        _ parser: SettingParser<Value>, default fallback: String? = nil,
+        insteadOf other: String? = nil, _ what: String
     ) {
         self.name = name
         self.fallback = fallback
         self.what = what
+        insteadOf = other
         expects = parser.expects
         kind = parser.kind
         assign = { configuration, text in
@@ -53,9 +61,7 @@ struct Setting: Sendable {
             configuration[keyPath: path] = value
             return true
         }
-        keyFile = { configuration in
-            parser.kind == .keyFile ? configuration[keyPath: path] as? FilePath : nil
-        }
+        file = { configuration in configuration[keyPath: path] as? FilePath }
     }
 
     /// The setting of that name.
@@ -162,6 +168,10 @@ struct Setting: Sendable {
             "evidence.key_encryption_key", \.evidence.keyEncryptionKey, .keyFile,
             "the key that wraps each customer's evidence key: 32 bytes, raw or as 64 hex digits"),
         Setting(
+            "evidence.key_encryption_command", \.evidence.keyEncryptionCommand, .program,
+            insteadOf: "evidence.key_encryption_key",
+            "in its place, a program that writes that key, run once at start"),
+        Setting(
             "evidence.retention_days", \.evidence.retentionDays, .integer(0...36_500),
             default: "1826",
             "how old a customer's newest record must be before it can be erased, and a month of evidence before "
@@ -174,7 +184,7 @@ struct Setting: Sendable {
             "log.key", \.log.key, .keyFile,
             "the Ed25519 private key that signs checkpoints of the log, PEM"),
         Setting(
-            "log.sign_command", \.log.signCommand, .file,
+            "log.sign_command", \.log.signCommand, .program, insteadOf: "log.key",
             "in its place, a program that signs its standard input and writes the 64 bytes"),
         Setting(
             "log.verifier_key", \.log.verifierKey, .line(256),

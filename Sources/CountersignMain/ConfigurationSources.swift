@@ -22,14 +22,29 @@ extension Configuration {
             guard let value = given[setting.name] else { continue }
             try assign(value, to: setting)
         }
-        for name in command.required where given[name] == nil {
-            guard let setting = Setting.named(name) else { continue }
-            throw ConfigurationError(
-                "\(command.name) needs the setting \(name) "
-                    + "(\(setting.flag), or \(setting.environmentName))")
-        }
+        try Self.checkPresence(of: given, command: command)
         try checkSecrecy(given, command: command)
         try command.check(self)
+    }
+
+    /// Of a setting and the one that takes its place there is one at most, and one where it is required.
+    private static func checkPresence(
+        of given: [String: GivenValue], command: Command
+    ) throws(ConfigurationError) {
+        let given = given.filter { name, _ in Setting.named(name).map(command.uses) == true }
+        for setting in Setting.all where given[setting.name] != nil {
+            guard let other = setting.insteadOf, given[other] != nil else { continue }
+            throw ConfigurationError("\(other) and \(setting.name) exclude each other")
+        }
+        for name in command.required where given[name] == nil {
+            guard let setting = Setting.named(name) else { continue }
+            let alternative = setting.alternative?.name
+            if let alternative, given[alternative] != nil { continue }
+            throw ConfigurationError(
+                "\(command.name) needs the setting \(name) "
+                    + "(\(setting.flag), or \(setting.environmentName))"
+                    + (alternative.map { ", or \($0) in its place" } ?? ""))
+        }
     }
 
     private mutating func assign(

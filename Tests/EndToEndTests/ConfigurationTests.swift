@@ -118,11 +118,81 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("printf %032d 7", true), ("printf '%064d\\n' 7", true),
+        ("printf %031d 7", false), ("printf %064d 7 | tr 0 g", false), ("true", false),
+        ("printf %032d 7; exit 3", false), ("yes", false), ("printf %032d 7; sleep 60", false),
+    ])
+    func `takes a key that a program writes in time`(script: String, isKey: Bool) throws {
+        let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
+        defer { file.delete() }
+        let program = SecretProgram(path: file.path, setting: "evidence.key_encryption_command")
+        let deadline = Duration.seconds(script.contains("sleep") ? 1 : 60)
+        if isKey {
+            #expect(try program.key32(within: deadline).exposed.count == 32)
+        } else {
+            let message = message {
+                _ = try program.key32(within: deadline)
+                return Configuration()
+            }
+            #expect(message?.contains("evidence.key_encryption_command") == true)
+            #expect(message?.contains("0000") == false)
+        }
+    }
+
+    @Test func `takes no key from a program that cannot be run`() throws {
+        let file = try TemporaryFile("#!/bin/sh\nprintf %032d 7\n", mode: 0o600)
+        defer { file.delete() }
+        for path in [file.path, "/nowhere"] {
+            #expect(throws: ConfigurationError.self) {
+                try SecretProgram(path: path, setting: "s").key32()
+            }
+        }
+    }
+
+    @Test(arguments: ["log.sign_command", "evidence.key_encryption_command"])
+    func `refuses a program that others can change, or that PATH would choose`(
+        name: String
+    ) throws {
+        let file = try TemporaryFile("#!/bin/sh\n", mode: 0o755)
+        defer { file.delete() }
+        let flag = try #require(Setting.named(name)).flag
+        #expect(throws: Never.self) { try read([flag, file.path], [:]) }
+        for mode in [0o775, 0o757] {
+            try file.setMode(mode)
+            #expect(message { try read([flag, file.path], [:]) }?.contains(name) == true)
+            #expect(throws: Never.self) { try read([flag, file.path, "--development"], [:]) }
+        }
+        #expect(message { try read([flag, "cat"], [:]) }?.contains("absolute path") == true)
+    }
+
     @Test func `says which required setting is missing`() {
         var command = probe
         command.required = ["rp.id"]
         let message = message { try read([], [:], command: command) }
         #expect(message == "probe needs the setting rp.id (--rp-id, or COUNTERSIGN_RP_ID)")
+    }
+
+    @Test func `needs a setting or the one in its place, and takes no two`() throws {
+        let file = try TemporaryFile("", mode: 0o600)
+        defer { file.delete() }
+        var command = probe
+        command.required = ["evidence.key_encryption_key"]
+        let key = ["--evidence-key-encryption-key", file.path]
+        let program = ["--evidence-key-encryption-command", "/bin/true"]
+        for flags in [key, program] {
+            #expect(throws: Never.self) { try read(flags, [:], command: command) }
+        }
+        let missing = message { try read([], [:], command: command) }
+        #expect(missing?.hasSuffix("or evidence.key_encryption_command in its place") == true)
+        let both = message { try read(key + program, [:], command: command) }
+        #expect(
+            both == "evidence.key_encryption_key and evidence.key_encryption_command "
+                + "exclude each other")
+        let keys = message {
+            try read(["--log-key", file.path, "--log-sign-command", "/bin/true"], [:])
+        }
+        #expect(keys == "log.key and log.sign_command exclude each other")
     }
 
     @Test func `ignores settings of a shared file that the command does not use`() throws {

@@ -191,13 +191,11 @@ import Testing
                 cat > "$text"
                 openssl pkeyutl -sign -rawin -inkey '\(bank.folder)/hsm.pem' -in "$text"
 
-                """, to: program)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o700], ofItemAtPath: program)
+                """, to: program, mode: 0o700)
             let old = try await bank.serve()
             try await bank.auditLog([])
             _ = try await old.process.ended()
-            let file = bank.folder + "/countersign.conf"
+            let file = bank.configurationFile
             let text = try String(contentsOfFile: file, encoding: .utf8)
                 .replacing("log.key =", with: "log.old_key =")
             try TestBank.write(

@@ -12,7 +12,7 @@ struct Command: Sendable {
     ///
     /// Others are refused as flags, and neither read nor checked when a shared file names them.
     var settings: [String] = []
-    /// The names of settings without which the command cannot start.
+    /// The names of settings without which, and without whose alternatives, the command cannot start.
     var required: [String] = []
     /// Rules over several settings, checked before `run`.
     var check: @Sendable (Configuration) throws(ConfigurationError) -> Void = { _ in }

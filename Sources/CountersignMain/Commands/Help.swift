@@ -61,7 +61,9 @@ enum Help {
     /// Two lines: the flag with what it takes, and what it means.
     private static func describe(_ setting: Setting, in command: Command) -> String {
         var text = "  \(setting.flag): \(setting.expects)"
-        if command.required.contains(setting.name) { text += "; required" }
+        if command.required.contains(setting.name) {
+            text += "; required" + (setting.alternative.map { ", or \($0.flag)" } ?? "")
+        }
         if let fallback = setting.fallback { text += "; default \(fallback)" }
         return text + "\n      \(setting.what)"
     }

@@ -7,19 +7,27 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
     func evidenceKeys() throws(ConfigurationError) -> (EvidenceSealer, KeyEncryptionKey) {
-        guard let file = evidence.keyEncryptionKey else {
-            throw ConfigurationError("evidence.key_encryption_key is missing")
-        }
         guard let origin = evidence.origin else {
             throw ConfigurationError("evidence.origin is missing")
         }
-        let key = try SecretFile(path: file.text, setting: "evidence.key_encryption_key").key32()
-        guard let keyEncryption = KeyEncryptionKey(key.exposed) else {
+        guard let keyEncryption = KeyEncryptionKey(try keyEncryptionKey().exposed) else {
             throw ConfigurationError("evidence.key_encryption_key must be 32 bytes")
         }
         let sealer = EvidenceSealer(
             log: origin, keyEncryption: keyEncryption, entropy: .openSSL)
         return (sealer, keyEncryption)
+    }
+
+    /// From the file, or from the program in its place.
+    private func keyEncryptionKey() throws(ConfigurationError) -> Redacted<Bytes> {
+        if let file = evidence.keyEncryptionKey {
+            return try SecretFile(path: file.text, setting: "evidence.key_encryption_key").key32()
+        }
+        guard let program = evidence.keyEncryptionCommand else {
+            throw ConfigurationError("evidence.key_encryption_key is missing")
+        }
+        return try SecretProgram(path: program.text, setting: "evidence.key_encryption_command")
+            .key32()
     }
 
     /// The public key of the bank's identity system; `nil` when none is configured.

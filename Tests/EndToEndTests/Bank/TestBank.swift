@@ -30,7 +30,7 @@ final class TestBank: Sendable {
 
     /// The file of the officers' keys that core banking reads; a test writes it.
     var officerKeys: String { folder + "/officers" }
-    private var configurationFile: String { folder + "/countersign.conf" }
+    var configurationFile: String { folder + "/countersign.conf" }
 
     private init(
         folder: String, site: BankSite, superuser: ConnectionInfo, faults: String,
@@ -120,10 +120,10 @@ final class TestBank: Sendable {
         return keys
     }
 
-    static func write(_ text: String, to path: String) throws {
+    static func write(_ text: String, to path: String, mode: Int = 0o600) throws {
         guard
             FileManager.default.createFile(
-                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
         else { throw Unexpected("cannot write \(path)") }
     }
 
