@@ -49,14 +49,30 @@ import Testing
     }
 
     @Test(arguments: [
-        "SELECT countersign.remove_payee(p.subject_id, c.version, p.id, '[]') FROM countersign.payee p JOIN countersign.customer c USING (subject_id)",
-        """
-        SELECT countersign.recover_customer(subject_id, version, clock_timestamp(), NULL, NULL, false,
-            '{}', '{}', '{}', '{}', '{}', '{}', '[]') FROM countersign.customer
-        """,
-        "SELECT countersign.record_refused_recovery(subject_id, '[]') FROM countersign.customer",
+        (
+            "payee.removed",
+            """
+            SELECT countersign.remove_payee(subject_id, c.version, p.id, EVIDENCE)
+              FROM countersign.payee p JOIN countersign.customer c USING (subject_id)
+            """
+        ),
+        (
+            "recovery",
+            """
+            SELECT countersign.recover_customer(subject_id, version, clock_timestamp(), NULL, NULL, false,
+                '{}', '{}', '{}', '{}', '{}', '{}', EVIDENCE) FROM countersign.customer
+            """
+        ),
+        (
+            "attempt.failed",
+            """
+            SELECT countersign.record_refused_recovery(subject_id, EVIDENCE) FROM countersign.customer
+            """
+        ),
     ])
-    func `let the functions do nothing without evidence`(sql: String) async throws {
+    func `let the functions do nothing without evidence, or with more than theirs`(
+        kind: String, sql: String
+    ) async throws {
         try await withDatabase { test in
             try await test.sql(
                 """
@@ -67,8 +83,45 @@ import Testing
                 SELECT gen_random_uuid(), subject_id, 'bban:1', 'x', now(), now(), now() FROM c
                 """)
             let database = await test.open(size: 1)
-            await #expect(throws: StoreFailure.internalFailure(code: "CS005")) {
-                try await database.query(Statement("forbidden", .write, Bytes(sql.utf8)))
+            let right = "jsonb_build_object('kind', '\(kind)', 'subject_id', subject_id)"
+            for beside in [
+                "'[]'", "jsonb_build_array(\(right), \(right) || '{\"kind\": \"order.executed\"}')",
+                "jsonb_build_array(\(right), \(right) || jsonb_build_object('subject_id', gen_random_uuid()))",
+            ] {
+                let sql = sql.replacing("EVIDENCE", with: beside)
+                await #expect(throws: StoreFailure.internalFailure(code: "CS005"), "\(beside)") {
+                    try await database.query(Statement("forbidden", .write, Bytes(sql.utf8)))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("recovery", ["recovery", "credential.revoked", "action.cancelled"], true),
+        ("recovery", ["recovery", "payee.added"], false),
+        ("credential.revoked", ["credential.revoked", "action.cancelled"], true),
+        ("credential.revoked", ["credential.revoked", "credential.revoked"], false),
+        ("action.approved", ["action.approved", "action.held", "payee.added"], true),
+        ("action.approved", ["action.approved", "order.executed"], false),
+        ("action.approved", ["action.held", "action.approved"], false),
+        ("request.replayed", ["request.replayed"], true),
+        ("request.replayed", ["request.replayed", "request.replayed"], false),
+    ])
+    func `let a change tell of its own consequences only`(
+        kind: String, told: [String], isTaken: Bool
+    ) async throws {
+        try await withDatabase { test in
+            let subject = "00000000-0000-7000-8000-000000000001"
+            let entries = told.map { #"{"kind": "\#($0)", "subject_id": "\#(subject)"}"# }
+            let demand =
+                "SELECT countersign.demand_evidence('[\(entries.joined(separator: ", "))]', "
+                + "'\(kind)', '\(subject)')"
+            if isTaken {
+                try await test.sql(demand)
+            } else {
+                await #expect(throws: StoreFailure.internalFailure(code: "CS005")) {
+                    try await test.sql(demand)
+                }
             }
         }
     }

@@ -234,10 +234,14 @@ END $$;
 CREATE OR REPLACE FUNCTION log_batch() RETURNS TABLE (evidence_id uuid, leaf_hash bytea)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
-    -- Before the first batch everything is new, and nothing was under way.
-    last pg_snapshot := (SELECT coalesce(snapshot, '1:1:') FROM log_state);
+    last pg_snapshot := (SELECT snapshot FROM log_state);
     now pg_snapshot := log_claim();
 BEGIN
+    IF last IS NULL THEN
+        RETURN QUERY SELECT e.id, e.leaf_hash FROM evidence e
+             WHERE e.xid < pg_snapshot_xmax(now) AND pg_visible_in_snapshot(e.xid, now) ORDER BY e.xid, e.id;
+        RETURN;
+    END IF;
     RETURN QUERY SELECT b.id, b.hash FROM (
             SELECT e.xid, e.id, e.leaf_hash AS hash FROM evidence e
              WHERE e.xid >= pg_snapshot_xmax(last) AND e.xid < pg_snapshot_xmax(now)
@@ -331,8 +335,6 @@ RESET ROLE;
 
 GRANT SELECT ON countersign.log_chain TO countersign_definer, countersign_service, countersign_auditor;
 GRANT UPDATE (length, link) ON countersign.log_chain TO countersign_definer;
--- For how long the oldest of them has waited is a metric.
-GRANT SELECT ON countersign.audit_unsequenced TO countersign_service;
 GRANT EXECUTE ON FUNCTION countersign.log_link, countersign.microseconds, countersign.next_link,
     countersign.extend_chain, countersign.log_batch_max, countersign.guard_log_chain TO countersign_definer;
 GRANT EXECUTE ON FUNCTION countersign.microseconds, countersign.detached_until TO countersign_service, countersign_auditor;
