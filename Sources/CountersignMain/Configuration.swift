@@ -20,6 +20,7 @@ struct Configuration: Sendable {
     var evidence = Evidence()
     var privacy = Privacy()
     var log = Log()
+    var promise = Promise()
     var core = Core()
     var delivery = Delivery()
     var events = Events()
@@ -106,12 +107,21 @@ struct Configuration: Sendable {
         var databaseURL: Redacted<String>?
     }
 
+    /// The word that callers get for each record of a decision.
+    struct Promise: Sendable {
+        var key: FilePath?
+        /// How long after its making a record may still be missing in the log.
+        var withinSeconds = 0
+    }
+
     /// The log over all evidence, and what signs its checkpoints.
     struct Log: Sendable {
         var key: FilePath?
         var signCommand: FilePath?
         var verifierKey: String?
         var oldKey: FilePath?
+        var oldSignCommand: FilePath?
+        var oldVerifierKey: String?
         var tickMilliseconds = 0
         /// Where the log is copied to; `nil` when it is not.
         var mirror: FilePath?
@@ -120,6 +130,8 @@ struct Configuration: Sendable {
         /// Whom to have stamp them (RFC 3161), and in which certificates their paths end.
         var timestampURLs: [String] = []
         var timestampCA: FilePath?
+        /// Under which of their policies; none for every one.
+        var timestampPolicies: [String] = []
     }
 
     struct Core: Sendable {

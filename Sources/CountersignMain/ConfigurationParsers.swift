@@ -53,10 +53,11 @@ extension SettingParser where Value == FilePath? {
     static let keyFile = SettingParser(
         expects: "the path of a file that others cannot read", kind: .keyFile
     ) { path($0) }
-    /// Absolute, because a bare name would be looked for in the folders of `PATH`.
+    /// Absolute, because a bare name would be looked for in the folders of `PATH`; what has an equals sign would be a
+    /// variable to `env`, by which programs are started.
     static let program = SettingParser(
-        expects: "the absolute path of a program that others cannot change", kind: .program
-    ) { $0.hasPrefix("/") ? path($0) : nil }
+        expects: "the absolute path of a program that others cannot change, without `=`"
+    ) { $0.hasPrefix("/") && !$0.contains("=") ? path($0) : nil }
 
     private static func path(_ text: String) -> FilePath?? {
         isPrintable(text) ? .some(FilePath(text: text)) : nil
@@ -214,6 +215,20 @@ extension SettingParser where Value == [String] {
 }
 
 extension SettingParser where Value == [String] {
+    /// In the dotted form. Source: X.660: the first number is at most 2.
+    static let objectIdentifiers = SettingParser(
+        expects: "a comma list of object identifiers such as 1.3.6.1.4.1.99999.1"
+    ) { text in
+        let identifiers = list(text)
+        let areAll = identifiers.allSatisfy { identifier in
+            let numbers = identifier.split(separator: ".", omittingEmptySubsequences: false)
+            return numbers.count >= 2 && "012".contains(identifier.prefix(1))
+                && numbers[0].count == 1
+                && numbers.allSatisfy { UInt64($0).map(String.init) == String($0) }
+        }
+        return areAll && Set(identifiers).count == identifiers.count ? identifiers : nil
+    }
+
     static let urls = SettingParser(
         expects: "a comma list of http or https URLs without credentials"
     ) { text in

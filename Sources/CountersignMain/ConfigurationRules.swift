@@ -94,6 +94,8 @@ extension Configuration {
     private func checkLog() throws(ConfigurationError) {
         try checkPair(
             log.signCommand, "log.sign_command", log.verifierKey, "log.verifier_key")
+        try checkPair(
+            log.oldSignCommand, "log.old_sign_command", log.oldVerifierKey, "log.old_verifier_key")
         if log.timestampURLs.isEmpty != (log.timestampCA == nil) {
             throw ConfigurationError(
                 "log.timestamp_urls and log.timestamp_ca are set together or not at all")
@@ -101,16 +103,35 @@ extension Configuration {
         if log.timestampURLs.contains(where: { $0.hasPrefix("http://") }), !development {
             throw ConfigurationError("log.timestamp_urls: http is for development only")
         }
-        guard log.key == nil, log.signCommand == nil else { return }
+        guard log.key == nil, log.signCommand == nil else {
+            return development ? () : try checkOutside()
+        }
         if !development {
             throw ConfigurationError(
                 "log.key or log.sign_command is missing; only development runs without a log")
         }
-        let hasOthers = [log.mirror, log.oldKey, log.witnessPolicy, log.timestampCA]
-            .contains { $0 != nil }
+        let hasOthers = [
+            log.mirror, log.oldKey, log.oldSignCommand, log.witnessPolicy, log.timestampCA,
+            promise.key,
+        ]
+        .contains { $0 != nil }
         if hasOthers {
             throw ConfigurationError(
                 "log.key or log.sign_command is missing, and other log settings are there")
+        }
+    }
+
+    /// What a production must have so that whoever owns the database can neither set it back nor leave anything out
+    /// unnoticed.
+    private func checkOutside() throws(ConfigurationError) {
+        if log.mirror == nil, log.witnessPolicy == nil {
+            throw ConfigurationError(
+                "log.mirror or log.witness_policy is missing: a database that was set back would go unnoticed"
+            )
+        }
+        if promise.key == nil {
+            throw ConfigurationError(
+                "promise.key is missing; only development answers without a promise of the record")
         }
     }
 

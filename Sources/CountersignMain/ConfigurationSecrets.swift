@@ -1,5 +1,6 @@
 import Countersign
 import Crypto
+import Evidence
 import Foundation
 
 /// A file that holds a secret; its content never enters a message.
@@ -17,8 +18,8 @@ struct SecretFile {
     }
 
     /// A key of 32 bytes, which the file holds as they are or as 64 hex digits.
-    func key32() throws(ConfigurationError) -> Redacted<Bytes> {
-        guard let key = Redacted<Bytes>(key32: try bytes()) else {
+    func keyEncryptionKey() throws(ConfigurationError) -> KeyEncryptionKey {
+        guard let key = KeyEncryptionKey(text: try bytes()) else {
             throw ConfigurationError(
                 "the file of the setting \(setting) must hold 32 bytes, raw or as 64 hex digits")
         }
@@ -49,7 +50,15 @@ struct SecretFile {
     ///
     /// The group may read: that is how Debian hands a private key to a service.
     func checkMode() throws(ConfigurationError) {
-        guard try fileMode(path, setting: setting) & 0o027 == 0 else {
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        let mode: Int
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: target)
+            mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
+        } catch {
+            throw ConfigurationError("the file of the setting \(setting) cannot be read")
+        }
+        guard mode & 0o027 == 0 else {
             throw ConfigurationError(
                 "the file of the setting \(setting) can be read by others or changed by its "
                     + "group: chmod 600 or 640")
@@ -57,80 +66,29 @@ struct SecretFile {
     }
 }
 
-/// A program that hands out a secret, such as the tool of an HSM or of a vault.
-struct SecretProgram {
-    let path: String
-    /// The setting that named the program, for messages.
-    let setting: String
-
-    /// How long it may take: a vault is asked over the network, and nobody waits for a start.
-    static let deadline = Duration.seconds(10)
-
-    /// Runs it, without arguments and without input, for a key of 32 bytes, raw or as 64 hex digits.
-    ///
-    /// What it writes to standard error goes nowhere: it could hold the key.
-    func key32(within deadline: Duration = deadline) throws(ConfigurationError) -> Redacted<Bytes> {
-        guard let output = ChildProcess.filter([path], input: [], deadline: deadline) else {
-            throw ConfigurationError(
-                "the program of the setting \(setting) did not end with the status 0 and a key "
-                    + "within \(Int(deadline.inSeconds)) seconds")
-        }
-        guard let key = Redacted<Bytes>(key32: output) else {
-            throw ConfigurationError(
-                "the program of the setting \(setting) must write 32 bytes, raw or as 64 hex digits"
-            )
-        }
-        return key
-    }
-
-    /// Refuses a program that users other than its owner can change: it would be run as this one.
-    func checkMode() throws(ConfigurationError) {
-        guard try fileMode(path, setting: setting) & 0o022 == 0 else {
-            throw ConfigurationError(
-                "the program of the setting \(setting) can be changed by others: chmod 755 or less")
-        }
-    }
-}
-
-extension Redacted where Value == Bytes {
+extension KeyEncryptionKey {
     /// Reads a key of 32 bytes, as they are or as 64 hex digits; `nil` when it is neither.
-    fileprivate init?(key32 content: Bytes) {
+    init?(text content: Bytes) {
         if content.count == 32 {
             self.init(content)
             return
         }
         guard let text = String(validating: content, as: UTF8.self),
-            let key = Hex.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)),
-            key.count == 32
+            let key = Hex.decode(text.trimmingCharacters(in: .whitespacesAndNewlines))
         else { return nil }
         self.init(key)
     }
 }
 
-/// The permissions of a file, or of what a symbolic link leads to.
-private func fileMode(_ path: String, setting: String) throws(ConfigurationError) -> Int {
-    let target = URL(filePath: path).resolvingSymlinksInPath().path
-    do {
-        let attributes = try FileManager.default.attributesOfItem(atPath: target)
-        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0o777
-    } catch {
-        throw ConfigurationError("the file of the setting \(setting) cannot be read")
-    }
-}
-
 extension Configuration {
-    /// Refuses keys and passwords that other users of the machine can read, and programs that they can change.
+    /// Refuses keys and passwords that other users of the machine can read.
     func checkSecrecy(
         _ given: [String: GivenValue], command: Command
     ) throws(ConfigurationError) {
         if development { return }
         for setting in Setting.all where command.uses(setting) {
-            if let file = setting.file(self)?.text {
-                switch setting.kind {
-                case .keyFile: try SecretFile(path: file, setting: setting.name).checkMode()
-                case .program: try SecretProgram(path: file, setting: setting.name).checkMode()
-                case .plain, .yesOrNo, .secret: break
-                }
+            if let file = setting.keyFile(self) {
+                try SecretFile(path: file.text, setting: setting.name).checkMode()
             }
             guard setting.isSecret, let value = given[setting.name] else { continue }
             if value.text.hasPrefix("file:") {

@@ -13,8 +13,8 @@ struct Setting: Sendable {
     let kind: Kind
     /// Reads a text into its place; `false` when it is not a value of this setting.
     let assign: @Sendable (inout Configuration, String) -> Bool
-    /// The file that a configuration names here, for settings that name one.
-    let file: @Sendable (Configuration) -> FilePath?
+    /// The key file that a configuration names here, if this setting is one.
+    let keyFile: @Sendable (Configuration) -> FilePath?
 
     /// How carefully a value is treated.
     enum Kind: Sendable {
@@ -26,8 +26,6 @@ struct Setting: Sendable {
         case secret
         /// Names a file with a private or symmetric key, which others must not be able to read.
         case keyFile
-        /// Names a program that this one runs, which others must not be able to change.
-        case program
     }
 
     /// The name in the environment: `COUNTERSIGN_TLS_CLIENT_CA`.
@@ -61,7 +59,9 @@ struct Setting: Sendable {
             configuration[keyPath: path] = value
             return true
         }
-        file = { configuration in configuration[keyPath: path] as? FilePath }
+        keyFile = { configuration in
+            parser.kind == .keyFile ? configuration[keyPath: path] as? FilePath : nil
+        }
     }
 
     /// The setting of that name.
@@ -170,7 +170,8 @@ struct Setting: Sendable {
         Setting(
             "evidence.key_encryption_command", \.evidence.keyEncryptionCommand, .program,
             insteadOf: "evidence.key_encryption_key",
-            "in its place, a program that writes that key, run once at start"),
+            "in its place, a program that writes that key, run once at the start of whatever needs it"
+        ),
         Setting(
             "evidence.retention_days", \.evidence.retentionDays, .integer(0...36_500),
             default: "1826",
@@ -193,6 +194,12 @@ struct Setting: Sendable {
             "log.old_key", \.log.oldKey, .keyFile,
             "the key before log.key, which signs too while verifiers change over, PEM"),
         Setting(
+            "log.old_sign_command", \.log.oldSignCommand, .program, insteadOf: "log.old_key",
+            "in its place, a program as log.sign_command"),
+        Setting(
+            "log.old_verifier_key", \.log.oldVerifierKey, .line(256),
+            "the verifier key of what that program signs with"),
+        Setting(
             "log.tick_milliseconds", \.log.tickMilliseconds, .integer(250...1000), default: "500",
             "milliseconds between two batches of the log"),
         Setting(
@@ -208,6 +215,18 @@ struct Setting: Sendable {
         Setting(
             "log.timestamp_ca", \.log.timestampCA, .file,
             "the root certificates that the authorities' signatures must come from, PEM"),
+        Setting(
+            "log.timestamp_policies", \.log.timestampPolicies, .objectIdentifiers,
+            "the policies of the authorities that a timestamp may be made under; without it every one"
+        ),
+        Setting(
+            "promise.key", \.promise.key, .keyFile,
+            "the Ed25519 private key that signs promises of records and nothing else, PEM"),
+        Setting(
+            "promise.within_seconds", \.promise.withinSeconds, .integer(10...86_400),
+            default: "3600",
+            "how long after a decision its record may still be missing in the log, before the promise is broken"
+        ),
         Setting(
             "core.url", \.core.url, .url, "where execution orders are sent; without it none are"),
         Setting(

@@ -20,7 +20,7 @@ extension Setting.Kind {
     /// What a reader must know about how the value is kept.
     var note: String? {
         switch self {
-        case .plain, .yesOrNo, .program: nil
+        case .plain, .yesOrNo: nil
         case .secret: "secret"
         case .keyFile: "the file is a secret"
         }

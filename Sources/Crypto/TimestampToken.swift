@@ -15,6 +15,8 @@ package enum TimestampFault: String, Error, Sendable, CaseIterable {
     /// The signer's certificate is not for timestamps alone, is not the one that was signed with, or does
     /// not lead to an anchor at the time of the stamp.
     case signer
+    /// It was made under a policy that is not taken.
+    case policy
 
     /// The sentence for a person.
     package var sentence: String {
@@ -25,6 +27,7 @@ package enum TimestampFault: String, Error, Sendable, CaseIterable {
         case .nonce: "the timestamp answers another request"
         case .signature: "the signature of the timestamp does not verify"
         case .signer: "the timestamp is not signed by an authority that is believed"
+        case .policy: "the timestamp was made under a policy that is not taken"
         }
     }
 }
@@ -35,10 +38,20 @@ package struct ProvenTimestamp: Hashable, Sendable {
     package let at: Instant
     /// Whom the certificate of its signer names, as ``DistinguishedName/text``.
     package let authority: String
+    /// The object identifier of the policy that the authority followed, such as `1.3.6.1.4.1.99999.1`.
+    package let policy: String
 
-    package init(at: Instant, authority: String) {
+    package init(at: Instant, authority: String, policy: String) {
         self.at = at
         self.authority = authority
+        self.policy = policy
+    }
+
+    /// Refuses one of another policy than these; none takes every policy. Source: RFC 3161 §2.2 (`reqPolicy`), EV-07.
+    ///
+    /// - Throws: ``TimestampFault/policy``.
+    package func demand(policies: [String]) throws(TimestampFault) {
+        guard policies.isEmpty || policies.contains(policy) else { throw .policy }
     }
 }
 
@@ -109,8 +122,10 @@ package enum TimestampToken {
         guard let signer = answer.signer,
             case .present([timeStamping]) = signer.extendedKeyUsages, let name = signer.subject
         else { throw .signer }
+        guard let policy = answer.policy else { throw .malformed }
         return ProvenTimestamp(
-            at: Instant(milliseconds: seconds * 1000), authority: DistinguishedName(name).text)
+            at: Instant(milliseconds: seconds * 1000), authority: DistinguishedName(name).text,
+            policy: policy)
     }
 
     /// The last second of the year 9999.

@@ -19,6 +19,7 @@ package struct CoreBankingLink: Sendable {
     private let signer: MessageSigner
     private let retry: RetryPolicy
     private let entropy: EntropySource
+    private let promise: PromiseMaker
     private let transport: HTTPTransport
 
     /// Takes where and how to send.
@@ -28,10 +29,11 @@ package struct CoreBankingLink: Sendable {
     ///   - signer: Signs what is posted.
     ///   - retry: When to try again.
     ///   - entropy: Draws the delays.
+    ///   - promise: Promises the records of approvals.
     ///   - transport: Sends.
     package init?(
         url: HTTPURL, signer: MessageSigner, retry: RetryPolicy, entropy: EntropySource,
-        transport: @escaping HTTPTransport
+        promise: @escaping PromiseMaker, transport: @escaping HTTPTransport
     ) {
         guard let credentialsURL = url.appending("credentials") else { return nil }
         ordersURL = url
@@ -39,6 +41,7 @@ package struct CoreBankingLink: Sendable {
         self.signer = signer
         self.retry = retry
         self.entropy = entropy
+        self.promise = promise
         self.transport = transport
     }
 
@@ -53,7 +56,7 @@ package struct CoreBankingLink: Sendable {
     }
 
     private func push(_ order: ExecutionOrder, _ claim: Claim) async -> DeliveryOutcome {
-        guard let body = OrderDocument.encode(order) else {
+        guard let body = OrderDocument.encode(order, promise: promise) else {
             return unsettled(claim, .inconsistentOrder)
         }
         return await exchange { () throws(Unsettled) in

@@ -5,12 +5,17 @@ import Crypto
 package enum OrderDocument {
     /// The body of an execution order.
     ///
+    /// - Parameters:
+    ///   - order: What to carry out.
+    ///   - promise: Promises the record of its approval.
     /// - Returns: `nil` when what was signed does not approve this action of this customer: such an order
     ///   must not be sent.
-    package static func encode(_ order: ExecutionOrder) -> Bytes? { json(order)?.encoded }
+    package static func encode(_ order: ExecutionOrder, promise: PromiseMaker) -> Bytes? {
+        json(order, promise: promise)?.encoded
+    }
 
     /// As above, not encoded yet.
-    static func json(_ order: ExecutionOrder) -> JSON? {
+    static func json(_ order: ExecutionOrder, promise: PromiseMaker) -> JSON? {
         guard let content = content(of: order) else { return nil }
         let copy = ReadableCopy(content)
         return JSON.object(
@@ -22,6 +27,7 @@ package enum OrderDocument {
                 .init("approved_at", .string(order.approvedAt.text)),
                 .init("evidence_id", .string(order.evidenceID.text)),
                 .init("leaf_hash", .string(order.leafHash.hex)),
+                .init("promise", .optional(promise(order.evidenceID, order.leafHash))),
             ] + proof(of: order))
     }
 

@@ -8,6 +8,7 @@ package import Countersign
 package struct PullDelivery: ExecutionService {
     private let queue: any PullQueue
     private let mayLease: Bool
+    private let promise: PromiseMaker
 
     /// How long an order rests that does not match its own message: nobody can carry it out.
     private static let inconsistentRest = Seconds(300)
@@ -17,9 +18,11 @@ package struct PullDelivery: ExecutionService {
     /// - Parameters:
     ///   - queue: Where work comes from.
     ///   - mayLease: Whether orders are for fetching. Receipts are taken in any case: they may be late.
-    package init(queue: any PullQueue, mayLease: Bool) {
+    ///   - promise: Promises the records of approvals.
+    package init(queue: any PullQueue, mayLease: Bool, promise: @escaping PromiseMaker) {
         self.queue = queue
         self.mayLease = mayLease
+        self.promise = promise
     }
 
     package func lease(
@@ -30,7 +33,7 @@ package struct PullDelivery: ExecutionService {
         var documents: [LeasedDocument] = []
         for claim in orders {
             guard case .order(let order) = claim.item else { continue }
-            guard let document = OrderDocument.json(order) else {
+            guard let document = OrderDocument.json(order, promise: promise) else {
                 _ = try await queue.settle(
                     claim, .retry(after: Self.inconsistentRest, cause: .inconsistentOrder))
                 continue

@@ -51,6 +51,8 @@ package enum EvidenceKind: String, CaseIterable, Sendable {
     case evidenceDetached = "evidence.detached"
     /// A key signs checkpoints of the log from now on.
     case logKey = "log.key"
+    /// A key signs promises of records from now on.
+    case promiseKey = "promise.key"
     case tamperDetected = "tamper.detected"
     /// A person of the bank registered a key.
     case personKeyRegistered = "person.key_registered"

@@ -23,6 +23,12 @@ package enum ServiceEvidence {
             .logKey, outcome: verifierKey, body: ["verifier_key": .string(verifierKey)])
     }
 
+    /// A key that signs promises of records from now on; the leaf names it, as with a key of the log.
+    package static func promiseKey(_ verifierKey: String) -> EvidenceDraft {
+        EvidenceDraft(
+            .promiseKey, outcome: verifierKey, body: ["verifier_key": .string(verifierKey)])
+    }
+
     /// Whether this installation is for development: only then anything is believed that nobody signed.
     package static func stated(isDevelopment: Bool) -> EvidenceDraft {
         let installation: RecordedInstallation = isDevelopment ? .development : .production

@@ -68,6 +68,7 @@ package struct API: Sendable {
         let readiness: @Sendable () async -> [ReadinessCheck]
         let failures: FailureReport
         let wellKnown: WellKnown
+        let promise: PromiseMaker
 
         /// - Parameters:
         ///   - sha256: Makes digests of keys and of contact data.
@@ -76,11 +77,12 @@ package struct API: Sendable {
         ///   - readiness: Says which parts of the service are fit.
         ///   - failures: Tells the operator of defects.
         ///   - wellKnown: Which pages and apps may use the bank's passkeys.
+        ///   - promise: Promises the record of each decision.
         package init(
             sha256: Hasher256, now: @escaping @Sendable () -> Instant,
             monotonic: @escaping @Sendable () -> ContinuousClock.Instant,
             readiness: @escaping @Sendable () async -> [ReadinessCheck], failures: FailureReport,
-            wellKnown: WellKnown
+            wellKnown: WellKnown, promise: @escaping PromiseMaker
         ) {
             self.sha256 = sha256
             self.now = now
@@ -88,6 +90,7 @@ package struct API: Sendable {
             self.readiness = readiness
             self.failures = failures
             self.wellKnown = wellKnown
+            self.promise = promise
         }
     }
 
@@ -138,6 +141,7 @@ struct APIRoutes: Sendable {
     let now: @Sendable () -> Instant
     let readiness: @Sendable () async -> [ReadinessCheck]
     let wellKnown: WellKnown
+    let promise: PromiseMaker
     let metrics: Metrics
     let metricsAccess: API.MetricsAccess
 
@@ -167,6 +171,7 @@ struct APIRoutes: Sendable {
         now = surroundings.now
         readiness = surroundings.readiness
         wellKnown = surroundings.wellKnown
+        promise = surroundings.promise
         self.metrics = metrics
         metricsAccess = access
     }

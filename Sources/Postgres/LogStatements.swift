@@ -17,9 +17,18 @@ extension Statement {
         "log_key_is_known", .read, PackageResources.log_key_is_known_sql)
     static let announceLogKey = Statement(
         "announce_log_key", .write, PackageResources.announce_log_key_sql)
+    static let promiseKeyIsKnown = Statement(
+        "promise_key_is_known", .read, PackageResources.promise_key_is_known_sql)
+    static let announcePromiseKey = Statement(
+        "announce_promise_key", .write, PackageResources.announce_promise_key_sql)
+    static let promisedRecord = Statement(
+        "promised_record", .read, PackageResources.promised_record_sql)
     static let publishLog = Statement("publish_log", .write, PackageResources.publish_log_sql)
     static let publishedCheckpoint = Statement(
         "published_checkpoint", .read, PackageResources.published_checkpoint_sql)
+    static let quorumCheckpoint = Statement(
+        "quorum_checkpoint", .read, PackageResources.quorum_checkpoint_sql)
+    static let recordQuorum = Statement("record_quorum", .write, PackageResources.record_quorum_sql)
     static let checkpointOfSize = Statement(
         "checkpoint_of_size", .read, PackageResources.checkpoint_of_size_sql)
     static let publishedCheckpointOfSize = Statement(

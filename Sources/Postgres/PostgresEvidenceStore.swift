@@ -16,12 +16,14 @@ package struct PostgresEvidenceStore: EvidenceService {
     package func records(
         _ query: EvidenceQuery, reader: ID<Client>
     ) async throws(StoreFailure) -> EvidencePage {
+        let completeUntil = completeUntil(query, at: try await service.now())
         let (found, hasMore) = try await stored(query)
         try await service.record([
             ServiceEvidence.read(by: reader, filter: try await filter(query), count: found.count)
         ])
         let records = found.map(opened)
-        return EvidencePage(records: records, next: hasMore ? records.last?.id : nil)
+        return EvidencePage(
+            records: records, next: hasMore ? records.last?.id : nil, completeUntil: completeUntil)
     }
 
     package func record(
@@ -61,15 +63,19 @@ package struct PostgresEvidenceStore: EvidenceService {
         try await service.record([
             ServiceEvidence.exported(to: reader, filter: filter, format: format, count: nil)
         ])
-        let complete = Instant(milliseconds: now.milliseconds - Self.lateMilliseconds)
         return PostgresEvidenceExport(
-            store: self, query: bounded, completeUntil: min(complete, query.to ?? complete)
+            store: self, query: bounded, completeUntil: completeUntil(query, at: now)
         ) {
             [service] count async throws(StoreFailure) in
             try await service.record([
                 ServiceEvidence.exported(to: reader, filter: filter, format: format, count: count)
             ])
         }
+    }
+
+    private func completeUntil(_ query: EvidenceQuery, at now: Instant) -> Instant {
+        let complete = Instant(milliseconds: now.milliseconds - Self.lateMilliseconds)
+        return min(complete, query.to ?? complete)
     }
 
     /// How long after the time in its ID a record may become visible, in milliseconds: an ID is at most five

@@ -4,16 +4,28 @@ package import Evidence
 /// The reading half of the log: checkpoints, tiles and entries, as C2SP tlog-tiles lays them out.
 package struct PostgresLogReader: LogReader {
     private let database: Database
+    private let isWitnessed: Bool
 
-    /// - Parameter database: As the role `countersign_service` or `countersign_auditor`.
-    package init(database: Database) { self.database = database }
+    /// - Parameters:
+    ///   - database: As the role `countersign_service` or `countersign_auditor`.
+    ///   - isWitnessed: Whether there are witnesses, whose quorum a checkpoint must have to be shown.
+    package init(database: Database, isWitnessed: Bool = false) {
+        self.database = database
+        self.isWitnessed = isWitnessed
+    }
 
     /// The newest checkpoint that may leave the service, with the newest line of each witness.
     ///
     /// - Returns: `nil` before the first.
     /// - Throws: ``StoreFailure``.
     package func published() async throws(StoreFailure) -> (size: Int64, note: Bytes)? {
-        try await database.query(.publishedCheckpoint) { rows throws(PostgresError) in
+        try await read(.publishedCheckpoint)
+    }
+
+    private func read(
+        _ statement: Statement
+    ) async throws(StoreFailure) -> (size: Int64, note: Bytes)? {
+        try await database.query(statement) { rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
             let note: Bytes = try row["note"]
             let cosignatures: String = try row["cosignatures"]
@@ -21,7 +33,11 @@ package struct PostgresLogReader: LogReader {
         }
     }
 
-    package func checkpoint() async throws(StoreFailure) -> Bytes? { try await published()?.note }
+    /// The checkpoint to show: where there are witnesses, the newest that has their quorum, since a monitor takes
+    /// no other; before the first of those, and without witnesses, the newest.
+    package func checkpoint() async throws(StoreFailure) -> Bytes? {
+        try await read(isWitnessed ? .quorumCheckpoint : .publishedCheckpoint)?.note
+    }
 
     package func resource(_ path: String) async throws(StoreFailure) -> Bytes? {
         guard let path = TilePath(text: path), let published = try await published() else {

@@ -77,6 +77,14 @@ package struct PostgresLogTestimony: Sendable {
             ])
     }
 
+    /// Notes that a checkpoint has the cosignatures that the policy asks for, so that it is the one to show.
+    ///
+    /// - Parameter size: Of the checkpoint, which was published.
+    /// - Throws: ``StoreFailure``.
+    package func recordQuorum(of size: Int64) async throws(StoreFailure) {
+        try await database.query(.recordQuorum, [.int64(size)])
+    }
+
     /// Keeps a timestamp that was verified; of one authority and checkpoint the first stays.
     ///
     /// - Parameters:

@@ -24,7 +24,12 @@ package struct SubjectMaker: Sendable {
 
     /// Makes a customer known that is not, under a fresh subject. Another instance may be quicker: what
     /// counts is what is read afterwards.
+    ///
+    /// - Throws: ``StoreFailure``, also when the key-encryption key is not the one of this database.
     func introduce(_ customer: CustomerID, to database: Database) async throws(StoreFailure) {
+        guard try await database.isWrapped(by: keyEncryption) else {
+            throw .internalFailure(code: "data_key")
+        }
         let (subject, wrapped) = make()
         try await database.query(
             .ensureCustomer, [.text(customer.text), .id(subject), .bytes(wrapped)])

@@ -5,14 +5,16 @@ import Testing
 
 @Suite struct `What core banking receives` {
     @Test func `an order is the documented JSON`() throws {
-        let body = try #require(OrderDocument.encode(Fixture.order()))
+        let body = try #require(
+            OrderDocument.encode(Fixture.order()) { "promise of \($0) \($1.hex)" })
         let expected = """
             {"action_id":"\(Fixture.actionID)","kind":"transfer","transfer":{"amount":"120.00",\
             "currency":"EUR","debtor_account":{"iban":"DE89370400440532013000"},\
             "payee":{"name":"Erika Mustermann","account":{"iban":"FR1420041010050500013M02606"}},\
             "reference":"Invoice 7","end_to_end_id":null},"customer_id":"c-1001",\
             "approved_at":"2026-05-28T20:26:40.123Z","evidence_id":"\(Fixture.evidenceID)",\
-            "leaf_hash":"\(sha256([9]).hex)","message":"\(Base64.encodeURL(Fixture.message()))",\
+            "leaf_hash":"\(sha256([9]).hex)",\
+            "promise":"promise of \(Fixture.evidenceID) \(sha256([9]).hex)","message":"\(Base64.encodeURL(Fixture.message()))",\
             "assertion":{"credential_id":"\(Fixture.credentialID)","kind":"device_key",\
             "public_key":"MAE=","signature_format":"der","signature":"AQI="}}
             """
@@ -43,7 +45,8 @@ import Testing
             "payee_name": nil,
         ]
         let first = try #require(
-            OrderDocument.encode(Fixture.order(message: Fixture.message(payee))))
+            OrderDocument.encode(Fixture.order(message: Fixture.message(payee)))
+        )
         #expect(
             SignedJSON.decode(first)?["new_payee"] == [
                 "alias": .null,

@@ -69,6 +69,16 @@ import Testing
                 ($0.log.key, $0.log.witnessPolicy) = (nil, FilePath(text: "policy"))
             }, "log.key"
         ),
+        (change { $0.log.mirror = nil }, "log.mirror or log.witness_policy"),
+        (change { $0.promise.key = nil }, "promise.key"),
+        (
+            change {
+                ($0.development, $0.listen.address) = (true, "127.0.0.1")
+                ($0.log.key, $0.log.mirror) = (nil, nil)
+            }, "log.key"
+        ),
+        (change { $0.log.oldSignCommand = FilePath(text: "/sign") }, "log.old_verifier_key"),
+        (change { $0.log.verifierKey = "k" }, "log.sign_command"),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),
@@ -172,6 +182,8 @@ import Testing
         configuration.rp.origins = ["https://bank.example"]
         configuration.identity.key = FilePath(text: "identity")
         configuration.log.key = FilePath(text: "log")
+        configuration.log.mirror = FilePath(text: "mirror")
+        configuration.promise.key = FilePath(text: "promise")
         configuration.core.url = "https://core.bank.example/orders"
         configuration.core.signingKey = FilePath(text: "signing")
         configuration.core.signingKeyID = "k1"
@@ -193,6 +205,10 @@ import Testing
         (
             "events.url", ["https://bank.example/events"],
             ["bank.example", "https://u:p@bank.example"]
+        ),
+        (
+            "log.timestamp_policies", ["1.2.3", "0.1,2.25.1"],
+            ["", "1", "3.1", "1.02", "1.2,", "1.2,1.2", "a.b"]
         ),
         (
             "log.timestamp_urls",

@@ -1,3 +1,5 @@
+import Crypto
+import Evidence
 import Foundation
 import Testing
 
@@ -100,7 +102,6 @@ import Testing
     }
 
     @Test func `takes a key of 32 bytes, raw or as hex`() throws {
-        let raw = [UInt8](repeating: 0x41, count: 32)
         for (text, isKey) in [
             (String(repeating: "A", count: 32), true),
             (String(repeating: "41", count: 32) + "\n", true),
@@ -111,59 +112,104 @@ import Testing
             defer { file.delete() }
             let key = SecretFile(path: file.path, setting: "evidence.key_encryption_key")
             if isKey {
-                #expect(try key.key32().exposed == raw)
+                #expect(try Self.isOfAs(key.keyEncryptionKey()))
             } else {
-                #expect(throws: ConfigurationError.self) { try key.key32() }
+                #expect(throws: ConfigurationError.self) { try key.keyEncryptionKey() }
             }
+        }
+    }
+
+    /// Whether a key is that of 32 times the letter A.
+    private static func isOfAs(_ key: KeyEncryptionKey) throws -> Bool {
+        let right = try #require(KeyEncryptionKey([UInt8](repeating: 0x41, count: 32)))
+        let subject = EvidenceSealer.serviceSubject
+        let wrapped = right.wrapFreshKey(for: subject, entropy: .openSSL)
+        return key.unwrap(wrapped, for: subject) != nil
+    }
+
+    private static let ofAs = "printf A%.0s $(seq 32)"
+
+    @Test(arguments: [
+        ofAs, "printf '41%.0s' $(seq 32); echo",
+        // What it leaves running holds the pipe, and hinders nobody.
+        "sleep 600 & \(ofAs)",
+    ])
+    func `takes a key that a program writes`(script: String) throws {
+        let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
+        defer { file.delete() }
+        let program = Program(path: file.path, setting: "evidence.key_encryption_command")
+        #expect(try Self.isOfAs(program.keyEncryptionKey(within: .seconds(60))))
+    }
+
+    @Test(arguments: [
+        ("printf AA%.0s $(seq 31)", "must write 32 bytes"), ("true", "must write 32 bytes"),
+        ("printf 4g%.0s $(seq 32)", "must write 32 bytes"),
+        ("\(ofAs); exit 3", "ended with the status 3"),
+        ("\(ofAs); kill -9 $$", "ended with the status 137"), ("yes A", "writes too much"),
+        ("\(ofAs); sleep 600", "took too long"), ("exec /nowhere", "cannot be started"),
+    ])
+    func `takes none from a program that fails, and shows nothing of what it wrote`(
+        script: String, complaint: String
+    ) throws {
+        let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
+        defer { file.delete() }
+        let program = Program(path: file.path, setting: "evidence.key_encryption_command")
+        let deadline = Duration.seconds(script.contains("sleep") ? 1 : 60)
+        let message = message {
+            _ = try program.keyEncryptionKey(within: deadline)
+            return Configuration()
+        }
+        #expect(
+            message?.hasPrefix(
+                "the program of the setting evidence.key_encryption_command \(complaint)") == true)
+        #expect(message?.contains("AA") == false && message?.contains("4g") == false)
+    }
+
+    @Test func `takes no key from a program that cannot be run`() throws {
+        let file = try TemporaryFile("#!/bin/sh\n\(Self.ofAs)\n", mode: 0o600)
+        defer { file.delete() }
+        for path in [file.path, "/nowhere"] {
+            let program = Program(path: path, setting: "s")
+            #expect(throws: ConfigurationError("the program of the setting s cannot be started")) {
+                try program.keyEncryptionKey()
+            }
+        }
+    }
+
+    @Test func `refuses a program that others can change, or that is not there`() throws {
+        let file = try TemporaryFile("#!/bin/sh\n", mode: 0o755)
+        defer { file.delete() }
+        let program = Program(path: file.path, setting: "log.sign_command")
+        #expect(throws: Never.self) { try program.checkOwner() }
+        for mode in [0o775, 0o757] {
+            try file.setMode(mode)
+            #expect(throws: ConfigurationError.self) { try program.checkOwner() }
+        }
+        #expect(throws: ConfigurationError.self) {
+            try Program(path: "/nowhere", setting: "log.sign_command").checkOwner()
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func `refuses a program of another user's`() throws {
+        let file = try TemporaryFile("#!/bin/sh\n", mode: 0o755)
+        defer { file.delete() }
+        try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: file.path)
+        #expect(throws: ConfigurationError.self) {
+            try Program(path: file.path, setting: "log.sign_command").checkOwner()
         }
     }
 
     @Test(arguments: [
-        ("printf %032d 7", true), ("printf '%064d\\n' 7", true),
-        ("printf %031d 7", false), ("printf %064d 7 | tr 0 g", false), ("true", false),
-        ("printf %032d 7; exit 3", false), ("yes", false), ("printf %032d 7; sleep 60", false),
+        "log.sign_command", "log.old_sign_command", "evidence.key_encryption_command",
     ])
-    func `takes a key that a program writes in time`(script: String, isKey: Bool) throws {
-        let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
-        defer { file.delete() }
-        let program = SecretProgram(path: file.path, setting: "evidence.key_encryption_command")
-        let deadline = Duration.seconds(script.contains("sleep") ? 1 : 60)
-        if isKey {
-            #expect(try program.key32(within: deadline).exposed.count == 32)
-        } else {
-            let message = message {
-                _ = try program.key32(within: deadline)
-                return Configuration()
-            }
-            #expect(message?.contains("evidence.key_encryption_command") == true)
-            #expect(message?.contains("0000") == false)
-        }
-    }
-
-    @Test func `takes no key from a program that cannot be run`() throws {
-        let file = try TemporaryFile("#!/bin/sh\nprintf %032d 7\n", mode: 0o600)
-        defer { file.delete() }
-        for path in [file.path, "/nowhere"] {
-            #expect(throws: ConfigurationError.self) {
-                try SecretProgram(path: path, setting: "s").key32()
-            }
-        }
-    }
-
-    @Test(arguments: ["log.sign_command", "evidence.key_encryption_command"])
-    func `refuses a program that others can change, or that PATH would choose`(
+    func `refuses the name of a program that PATH would choose, or env misread`(
         name: String
     ) throws {
-        let file = try TemporaryFile("#!/bin/sh\n", mode: 0o755)
-        defer { file.delete() }
         let flag = try #require(Setting.named(name)).flag
-        #expect(throws: Never.self) { try read([flag, file.path], [:]) }
-        for mode in [0o775, 0o757] {
-            try file.setMode(mode)
-            #expect(message { try read([flag, file.path], [:]) }?.contains(name) == true)
-            #expect(throws: Never.self) { try read([flag, file.path, "--development"], [:]) }
+        for path in ["cat", "./cat", "/opt/a=b"] {
+            let message = message { try read([flag, path], [:]) }
+            #expect(message?.contains("absolute path") == true)
         }
-        #expect(message { try read([flag, "cat"], [:]) }?.contains("absolute path") == true)
     }
 
     @Test func `says which required setting is missing`() {

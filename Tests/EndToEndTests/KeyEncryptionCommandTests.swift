@@ -1,5 +1,4 @@
 import Foundation
-import Postgres
 import Testing
 
 @testable import CountersignMain
@@ -22,6 +21,17 @@ import Testing
             // What was sealed before with the key from the file opens as well.
             let verified = try await bank.run(["evidence", "verify"], as: "countersign_auditor")
             #expect(verified.0 == .exited(0), "\(verified.1)")
+        }
+    }
+
+    @Test func `that is another one keeps the service from starting`() async throws {
+        try await withBank { bank in
+            let program = bank.folder + "/vault"
+            try TestBank.write("#!/bin/sh\nprintf %032d 7\n", to: program, mode: 0o700)
+            try bank.takeKey(fromProgram: program)
+            let (ending, text) = try await bank.run(["serve"], as: "countersign_service")
+            #expect(ending == .exited(1))
+            #expect(text.contains("is not the one that the evidence of this database"))
         }
     }
 

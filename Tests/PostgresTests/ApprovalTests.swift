@@ -13,7 +13,7 @@ import Testing
             var answers: Set<Bytes> = []
             var fresh = 0
             for case .decided(let decision, let replayed) in outcomes {
-                answers.insert(decision.json.encoded)
+                answers.insert(decision.json { "promise of \($0) \($1.hex)" }.encoded)
                 if !replayed { fresh += 1 }
             }
             #expect(outcomes.filter(\.isDecided).count == 64)

@@ -224,23 +224,33 @@ import Testing
     @Test func `of a key that signs the log`() async throws {
         try await LogWorld.with { world in
             let keys = try await world.keys()
-            for _ in 0..<2 { try await keys.announce([world.verifierKey.text]) }
+            for _ in 0..<2 { try await keys.announce([world.verifierKey.text], for: .checkpoints) }
             #expect(
                 try await world.count(
                     "SELECT count(*) FROM countersign.evidence WHERE kind = 'log.key'") == 1)
+            for _ in 0..<2 { try await keys.announce(["x/promise+1+A"], for: .promises) }
+            #expect(
+                try await world.count(
+                    "SELECT count(*) FROM countersign.evidence WHERE kind = 'promise.key'") == 1)
         }
     }
 }
 
 @Suite struct `Partitions ahead` {
-    @Test func `of two months are demanded, long before the first of them is needed`() async throws
-    {
+    @Test(
+        arguments: [
+            "DROP TABLE countersign.evidence_NAME",
+            "ALTER TABLE countersign.evidence DETACH PARTITION countersign.evidence_NAME",
+        ], [0, 1, 2])
+    func `of this month and the next two are demanded, long before they are needed`(
+        statement: String, months: Int
+    ) async throws {
         try await DecisionWorld.with(connections: 2) { world in
             #expect(try await world.housekeeping.hasPartitions())
             try await world.test.sql(
                 """
-                DO $$ BEGIN EXECUTE 'DROP TABLE countersign.evidence_'
-                    || to_char((clock_timestamp() AT TIME ZONE 'UTC') + interval '2 months', 'YYYY_MM'); END $$
+                DO $$ BEGIN EXECUTE replace('\(statement)', 'NAME',
+                    to_char((clock_timestamp() AT TIME ZONE 'UTC') + interval '\(months) months', 'YYYY_MM')); END $$
                 """)
             #expect(try await !world.housekeeping.hasPartitions())
         }

@@ -10,7 +10,7 @@ import Testing
     private static let kept = [
         "credential.enrolled", "credential.revoked", "credential.suspended", "policy.published",
         "person.key_registered", "act.approved", "installation.stated", "payee.added", "recovery",
-        "subject.erased", "evidence.detached", "log.key",
+        "subject.erased", "evidence.detached", "log.key", "promise.key",
     ]
 
     private func detached(_ old: OldMonth) async throws -> ServiceEvidence.DetachedMonth {

@@ -16,7 +16,7 @@ import Testing
         try await LogWorld.with { world in
             let log = await world.instance()
             _ = try await log.lead()
-            try await world.keys().announce([world.verifierKey.text])
+            try await world.keys().announce([world.verifierKey.text], for: .checkpoints)
             let testimony = PostgresLogTestimony(database: await world.test.open())
             let witness = try Witness()
             for round in 0..<2 {
@@ -161,12 +161,12 @@ import Testing
             let log = await world.instance()
             _ = try await log.lead()
             let keys = try await world.keys()
-            try await keys.announce([world.verifierKey.text])
+            try await keys.announce([world.verifierKey.text], for: .checkpoints)
             try await world.record(3)
             try await world.sequence(log)
             let next = try Ed25519PrivateKey.generate()
             let nextKey = LogWorld.verifierKey(next)
-            try await keys.announce([nextKey.text])
+            try await keys.announce([nextKey.text], for: .checkpoints)
             let batch = try #require(
                 try await log.advance(keys: [world.verifierKey], LogWorld.signer(next)))
             try await log.publish(batch)

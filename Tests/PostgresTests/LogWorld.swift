@@ -67,10 +67,10 @@ struct LogWorld: Sendable {
     }
 
     /// The keys of the log, as the service tells them.
-    func keys() async throws -> LogKeys {
+    func keys() async throws -> AnnouncedKeys {
         let database = await test.open(size: 1)
         let key = try #require(KeyEncryptionKey(Fixtures.bytes32(3)))
-        return LogKeys(
+        return AnnouncedKeys(
             database: database,
             service: ServiceSubject(
                 database: database, sealer: sealer, keyEncryption: key, entropy: .openSSL))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `Orders that core banking fetches` {
     private func pull(_ world: DecisionWorld) -> PullDelivery {
-        PullDelivery(queue: world.queue, mayLease: true)
+        PullDelivery(queue: world.queue, mayLease: true) { id, _ in "promise of \(id)" }
     }
 
     private func lease(
@@ -67,7 +67,7 @@ import Testing
 
     @Test func `are not for fetching where they are sent`() async throws {
         try await DecisionWorld.with(connections: 2) { world in
-            let push = PullDelivery(queue: world.queue, mayLease: false)
+            let push = PullDelivery(queue: world.queue, mayLease: false) { _, _ in nil }
             let work = try await push.lease(limit: 1, for: Seconds(60))
             #expect(work == nil)
         }
@@ -203,9 +203,13 @@ import Testing
                 try await world.create(customer, try world.transfer("1.00")), phone)
             let pull = PullDelivery(
                 queue: PostgresDeliveryQueue(database: world.database, sealer: world.sealer),
-                mayLease: true)
+                mayLease: true
+            ) { id, _ in "promise of \(id)" }
             let work = try #require(try await pull.lease(limit: 9, for: Seconds(60)))
             #expect(work.orders.count == 1 && work.credentials.count == 1)
+            let order = try #require(work.orders.first).document
+            let id = try #require(order["evidence_id"]?.text)
+            #expect(order["promise"] == .string("promise of \(id)"))
             let key = try #require(work.credentials.first)
             #expect(key.document["credential_id"] == .string(phone.credential.text))
             #expect(try await !pull.note(credential: phone.credential, lease: ID(rawValue: 1)))

@@ -96,11 +96,12 @@ extension Challenge {
 
 extension RecordedDecision {
     /// The whole answer to a decision.
-    package var json: JSON {
+    package func json(promise: PromiseMaker) -> JSON {
         [
             "action": action.json,
             "evidence_id": .string(evidenceID.text),
             "leaf_hash": .string(leafHash.hex),
+            "promise": .optional(promise(evidenceID, leafHash)),
         ]
     }
 }

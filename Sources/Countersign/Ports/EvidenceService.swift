@@ -108,10 +108,14 @@ package struct EvidencePage: Sendable {
     package let records: [EvidenceRecord]
     /// The last record of this page when more follow, else `nil`.
     package let next: ID<Evidence>?
+    /// Until when no record is missing that matches: a younger one may have been under way when this was read, and is
+    /// behind the cursor when it comes.
+    package let completeUntil: Instant
 
-    package init(records: [EvidenceRecord], next: ID<Evidence>?) {
+    package init(records: [EvidenceRecord], next: ID<Evidence>?, completeUntil: Instant) {
         self.records = records
         self.next = next
+        self.completeUntil = completeUntil
     }
 }
 

@@ -19,8 +19,7 @@ extension Command {
                 name: "certificate", placeholder: "SAN",
                 what: "bind to a certificate's name instead of a key, as DNS:core.bank.example"),
         ],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+        settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         let role = invocation.option("role").flatMap(AuthenticatedClient.Role.init(rawValue:))
         guard let role else { throw UsageError("--role is not a role") }

@@ -7,7 +7,7 @@ extension Command {
         policySimulate, policyShadow, policyShadowList, policyShadowShow, policyShadowEnd,
         personKeyRevoke, personKeyRefound,
         evidenceList, evidenceShow, evidenceVerify, evidenceFsck, evidenceVerifyBundle,
-        evidenceReconcile, evidenceDetach,
+        evidenceReconcile, evidencePromises, evidenceDetach,
         coreBanking, bench,
         postgresStart, postgresStop, postgresURL,
         settings, help, version,

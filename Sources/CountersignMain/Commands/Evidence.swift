@@ -5,6 +5,7 @@ import Foundation
 import Postgres
 
 extension Command {
+    /// Of whatever reads evidence or writes some.
     static let evidenceSettings = ["database.url", "development", "evidence"]
     static let evidenceRequired = [
         "database.url", "evidence.origin", "evidence.key_encryption_key",

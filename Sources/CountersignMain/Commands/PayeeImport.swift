@@ -19,8 +19,7 @@ extension Command {
                 name: "act", placeholder: "ACT",
                 what: "the act by which two people signed the file; needless in development only")
         ],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+        settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         let file = try PayeeFile(invocation.positionals[0])
         let act = try invocation.option("act").map { text in

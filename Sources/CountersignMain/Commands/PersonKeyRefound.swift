@@ -11,8 +11,7 @@ extension Command {
                 name: "role", placeholder: "ROLE", what: "risk or officer", isRequired: true),
             Invocation.reasonOption,
         ],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+        settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         guard let role = invocation.option("role").flatMap(PersonRole.init(rawValue:)) else {
             throw UsageError("--role is not risk or officer")

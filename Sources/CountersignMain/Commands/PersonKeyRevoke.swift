@@ -7,8 +7,7 @@ extension Command {
         name: "person-key revoke", summary: "Revoke a key of a person of the roles risk or officer",
         positionals: [.init(name: "KEY", what: "its ID")],
         options: [Invocation.reasonOption],
-        settings: ["database.url", "development", "evidence"],
-        required: ["database.url", "evidence.origin", "evidence.key_encryption_key"]
+        settings: evidenceSettings, required: evidenceRequired
     ) { invocation in
         guard let key = ID<PersonKey>(invocation.positionals[0]) else {
             throw UsageError("KEY is not an ID")

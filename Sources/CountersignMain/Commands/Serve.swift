@@ -7,7 +7,8 @@ extension Command {
         settings: [
             "database.url", "database.pool_size", "listen", "plain_http_allowed", "tls", "rp",
             "webauthn", "android", "apple",
-            "payment", "development", "identity", "evidence", "privacy", "log", "core", "delivery",
+            "payment", "development", "identity", "evidence", "privacy", "log", "promise", "core",
+            "delivery",
             "events", "policy", "device_requests", "limits", "failpoint",
         ],
         required: [
@@ -21,6 +22,7 @@ extension Command {
         let signals = await signalStream([SIGTERM, SIGINT])
         let service = try Service(invocation.configuration)
         try await service.checkDurability()
+        try await service.checkKeyEncryption()
         await service.run { for await _ in signals { break } }
     }
 }

@@ -21,10 +21,22 @@ extension Command {
                 what:
                     "certificates in PEM of the timestamp authorities to believe; without it, timestamps are not checked"
             ),
+            .init(
+                name: "timestamp-policy", placeholder: "OIDS",
+                what:
+                    "with --timestamp-ca: the policies of these authorities to take, a comma list; "
+                    + "without it, every policy"
+            ),
         ]
     ) { invocation in
         let trust = try trustPolicy(invocation.option("trust") ?? "")
-        let check = try invocation.option("timestamp-ca").map(timestampCheck)
+        let policies = invocation.option("timestamp-policy")
+            .map { $0.split(separator: ",").map(String.init) }
+        let authorities = invocation.option("timestamp-ca")
+        if authorities == nil, policies != nil {
+            throw UsageError("--timestamp-policy needs --timestamp-ca")
+        }
+        let check = try authorities.map { try timestampCheck($0, policies ?? []) }
         let bundle = try contents(
             of: invocation.positionals[0], atMost: EvidenceBundle.bytesMax)
         do throws(BundleFault) {
@@ -44,15 +56,19 @@ extension Command {
         }
     }
 
-    /// Believes timestamps whose path ends in one of these certificates.
-    private static func timestampCheck(_ path: String) throws -> BundleVerifier.TimestampCheck {
+    /// Believes timestamps under one of these policies whose path ends in one of these certificates.
+    private static func timestampCheck(
+        _ path: String, _ policies: [String]
+    ) throws -> BundleVerifier.TimestampCheck {
         let pem = try contents(of: path, atMost: Certificate.pemUnitsMax)
         let anchors: [Certificate]
         do throws(Certificate.AnchorsFault) { anchors = try Certificate.anchors(pem: pem) } catch {
             throw CommandFailure("\(path) \(error.rawValue)")
         }
         return { response, note throws(TimestampFault) in
-            try TimestampToken.verify(response: response, over: note, anchors: anchors)
+            let proven = try TimestampToken.verify(response: response, over: note, anchors: anchors)
+            try proven.demand(policies: policies)
+            return proven
         }
     }
 

@@ -30,6 +30,7 @@ struct DemoHome: Sendable {
     var payees: String { run + "/payees.jsonl" }
     private var keyEncryptionKey: String { run + "/key-encryption-key" }
     var logKey: String { run + "/log-key.pem" }
+    var promiseKey: String { run + "/promise-key.pem" }
     /// Where the log is copied to.
     var mirror: String { run + "/log" }
     private var identityKey: String { run + "/identity-system.pub.pem" }
@@ -81,6 +82,7 @@ struct DemoHome: Sendable {
     func makeKeys() throws -> IdentitySigningKey {
         try write(Hex.encode(EntropySource.openSSL(32)) + "\n", to: keyEncryptionKey)
         try write(try Ed25519PrivateKey.generate().pem, to: logKey)
+        try write(try Ed25519PrivateKey.generate().pem, to: promiseKey)
         try makeFolder(mirror)
         let core = try Ed25519PrivateKey.generate()
         try write(core.pem, to: coreKey)
@@ -112,6 +114,7 @@ struct DemoHome: Sendable {
             log.key = \(logKey)
             log.tick_milliseconds = 250
             log.mirror = \(mirror)
+            promise.key = \(promiseKey)
             # Core banking is reached without TLS here, which nothing but development allows.
             development = true
             core.url = http://127.0.0.1:\(corePort)/executions

@@ -28,6 +28,7 @@ extension Configuration {
         guard let url = HTTPURL(text),
             let link = CoreBankingLink(
                 url: url, signer: signer, retry: .standard, entropy: .openSSL,
+                promise: try promiseMaker(),
                 transport: { request throws(TransportFailure) in try await client.send(request) })
         else { throw ConfigurationError("core.url cannot be used") }
         let outcomes = DeliveryOutcomes(metrics)

@@ -10,24 +10,43 @@ extension Configuration {
         guard let origin = evidence.origin else {
             throw ConfigurationError("evidence.origin is missing")
         }
-        guard let keyEncryption = KeyEncryptionKey(try keyEncryptionKey().exposed) else {
-            throw ConfigurationError("evidence.key_encryption_key must be 32 bytes")
-        }
+        let keyEncryption = try keyEncryptionKey()
         let sealer = EvidenceSealer(
             log: origin, keyEncryption: keyEncryption, entropy: .openSSL)
         return (sealer, keyEncryption)
     }
 
     /// From the file, or from the program in its place.
-    private func keyEncryptionKey() throws(ConfigurationError) -> Redacted<Bytes> {
+    private func keyEncryptionKey() throws(ConfigurationError) -> KeyEncryptionKey {
         if let file = evidence.keyEncryptionKey {
-            return try SecretFile(path: file.text, setting: "evidence.key_encryption_key").key32()
+            return try SecretFile(path: file.text, setting: "evidence.key_encryption_key")
+                .keyEncryptionKey()
         }
-        guard let program = evidence.keyEncryptionCommand else {
-            throw ConfigurationError("evidence.key_encryption_key is missing")
+        guard let path = evidence.keyEncryptionCommand else {
+            throw ConfigurationError(
+                "evidence.key_encryption_key and evidence.key_encryption_command are missing")
         }
-        return try SecretProgram(path: program.text, setting: "evidence.key_encryption_command")
-            .key32()
+        let program = Program(path: path.text, setting: "evidence.key_encryption_command")
+        if !development { try program.checkOwner() }
+        return try program.keyEncryptionKey()
+    }
+
+    /// What signs promises of records; `nil` where nothing does.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting.
+    func promiseSigner() throws(ConfigurationError) -> PromiseSigner? {
+        guard let file = promise.key, let origin = evidence.origin else { return nil }
+        return PromiseSigner(
+            key: try SecretFile(path: file.text, setting: "promise.key").ed25519(), origin: origin,
+            within: Seconds(Int64(promise.withinSeconds)))
+    }
+
+    /// As what the rest of the service asks for promises.
+    ///
+    /// - Throws: ``ConfigurationError`` that names the setting.
+    func promiseMaker() throws(ConfigurationError) -> PromiseMaker {
+        guard let signer = try promiseSigner() else { return { _, _ in nil } }
+        return { signer.promise(of: $0, $1) }
     }
 
     /// The public key of the bank's identity system; `nil` when none is configured.

@@ -42,7 +42,11 @@ struct LogSigner: Sendable {
     static func command(_ program: String, _ verifierKey: VerifierKey) -> Key {
         Key(
             verifierKey: verifierKey,
-            sign: { ChildProcess.filter([program], input: $0, deadline: deadline) })
+            sign: { text in
+                do throws(ChildProcess.FilterFailure) {
+                    return try ChildProcess.filter([program], input: text, deadline: deadline)
+                } catch { return nil }
+            })
     }
 }
 
@@ -51,27 +55,44 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
     func logSigner() throws(ConfigurationError) -> LogSigner? {
-        guard let origin = evidence.origin else { return nil }
-        var keys: [LogSigner.Key] = []
-        if let file = log.key {
-            keys.append(try Self.logKey(file, "log.key", origin))
-        } else if let program = log.signCommand {
-            guard let text = log.verifierKey, let key = VerifierKey(text: text),
-                key.kind == .ed25519, key.name == origin
-            else {
-                throw ConfigurationError(
-                    "log.verifier_key is no verifier key of Ed25519 with the name evidence.origin")
-            }
-            keys.append(LogSigner.command(program.text, key))
-        }
-        guard !keys.isEmpty else { return nil }
-        if let file = log.oldKey { keys.append(try Self.logKey(file, "log.old_key", origin)) }
-        return LogSigner(keys: keys)
+        guard
+            let current = try logKey(
+                log.key, "log.key", log.signCommand, log.verifierKey, "log.verifier_key")
+        else { return nil }
+        let old = try logKey(
+            log.oldKey, "log.old_key", log.oldSignCommand, log.oldVerifierKey,
+            "log.old_verifier_key")
+        return LogSigner(keys: old.map { [current, $0] } ?? [current])
     }
 
-    private static func logKey(
-        _ file: FilePath, _ setting: String, _ origin: String
-    ) throws(ConfigurationError) -> LogSigner.Key {
-        LogSigner.file(try SecretFile(path: file.text, setting: setting).ed25519(), name: origin)
+    /// Refuses programs that others can change, for whoever is about to run them.
+    func checkSignCommands() throws(ConfigurationError) {
+        if development { return }
+        for (path, setting) in [
+            (log.signCommand, "log.sign_command"), (log.oldSignCommand, "log.old_sign_command"),
+        ] {
+            guard let path else { continue }
+            try Program(path: path.text, setting: setting).checkOwner()
+        }
+    }
+
+    /// From the file, or from the program in its place.
+    private func logKey(
+        _ file: FilePath?, _ fileSetting: String, _ program: FilePath?, _ verifierKey: String?,
+        _ verifierKeySetting: String
+    ) throws(ConfigurationError) -> LogSigner.Key? {
+        guard let origin = evidence.origin else { return nil }
+        if let file {
+            return LogSigner.file(
+                try SecretFile(path: file.text, setting: fileSetting).ed25519(), name: origin)
+        }
+        guard let program else { return nil }
+        guard let key = verifierKey.flatMap({ VerifierKey(text: $0) }), key.kind == .ed25519,
+            key.name == origin
+        else {
+            throw ConfigurationError(
+                "\(verifierKeySetting) is no verifier key of Ed25519 with the name evidence.origin")
+        }
+        return LogSigner.command(program.text, key)
     }
 }

@@ -41,6 +41,7 @@ extension Configuration {
         guard let signer = try logSigner(), let origin = evidence.origin,
             let url = self.database.url
         else { return nil }
+        try checkSignCommands()
         guard VerifierKey.isName(origin) else {
             throw ConfigurationError(
                 "evidence.origin names the log's key: it has no spaces and no plus sign")
@@ -53,7 +54,8 @@ extension Configuration {
             LogMirror(
                 folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database))
         }
-        let keys = LogKeys(database: database, service: service)
+        let keys = AnnouncedKeys(database: database, service: service)
+        let promiseKeys = (try promiseSigner()).map { [$0.verifierKey.text] } ?? []
         let verifierKeys = signer.keys.map(\.verifierKey.text)
         let lead = LogLead()
         let witnesses = try makeWitnesses(
@@ -74,7 +76,9 @@ extension Configuration {
                     ]
                 } ?? [],
                 witnesses: witnesses, lead: lead,
-                announce: { () async throws(StoreFailure) in try await keys.announce(verifierKeys)
+                announce: { () async throws(StoreFailure) in
+                    try await keys.announce(verifierKeys, for: .checkpoints)
+                    try await keys.announce(promiseKeys, for: .promises)
                 },
                 metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
                 failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),

@@ -95,7 +95,7 @@ extension Configuration {
             authorities: authorities,
             link: TimestampLink(
                 testimony: PostgresLogTestimony(database: database), anchors: anchors,
-                entropy: .openSSL, now: { systemTime() },
+                policies: log.timestampPolicies, entropy: .openSSL, now: { systemTime() },
                 transport: try transport(
                     Self.timestampTimeout, bodyBytesMax: TimestampToken.responseBytesMax,
                     slots: authorities.count)),

@@ -82,6 +82,11 @@ struct LogWitnesses: Sendable {
         }
         guard shown.isPublished else { return }
         if standing.judge(shown.size, by: policy, at: now) { Log.event(.logQuorumMissing) }
+        guard standing.quorum == .met(size: shown.size) else { return }
+        // Told again in the next round, should it fail.
+        do throws(StoreFailure) { try await link.testimony.recordQuorum(of: shown.size) } catch {
+            Log.event(.logWitnessesUnasked, .failure("failure", error))
+        }
     }
 
     private func tell(

@@ -20,6 +20,7 @@ struct Service: Sendable {
     private let decisionRetentionDays: Int
     private let drain: Duration
     private let durability: DurabilityDemand
+    private let keyEncryption: KeyEncryptionKey
     private let trust: AttestationTrust
 
     /// Wires everything and binds the port; nothing runs yet.
@@ -27,6 +28,7 @@ struct Service: Sendable {
     /// - Throws: ``ConfigurationError``, or what keeps the port from being bound.
     init(_ configuration: Configuration) throws {
         let (sealer, keyEncryption) = try configuration.evidenceKeys()
+        self.keyEncryption = keyEncryption
         let metrics = Metrics()
         database = try configuration.makeDatabase(metrics: metrics)
         self.metrics = metrics
@@ -46,7 +48,7 @@ struct Service: Sendable {
                         .requestFailed, .code("code", checking: code),
                         .code("request", checking: request))
                 },
-                wellKnown: configuration.wellKnown),
+                wellKnown: configuration.wellKnown, promise: try configuration.promiseMaker()),
             metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators
         )
         server = try HTTPServer(options: configuration.serverOptions()) { request in
@@ -93,6 +95,23 @@ struct Service: Sendable {
             case .notRead: Log.event(.databaseUnavailable)
             }
         }
+    }
+
+    /// Refuses a key-encryption key that is not the one of the database, as a vault hands one out that was changed.
+    ///
+    /// One that cannot be asked is no reason to end: no customer is made known under another key either.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func checkKeyEncryption() async throws(CommandFailure) {
+        do throws(StoreFailure) {
+            if try await database.isWrapped(by: keyEncryption) { return }
+        } catch {
+            Log.event(.databaseUnavailable)
+            return
+        }
+        throw CommandFailure(
+            "the key-encryption key is not the one that the evidence of this database is encrypted under"
+        )
     }
 
     /// Serves until `shutdown` returns, then lets requests and deliveries under way end.

@@ -32,7 +32,7 @@ struct TimestampLink: Sendable {
         case broken
         /// A status but 200, or another media type.
         case status
-        case malformed, rejected, imprint, nonce, signature, signer
+        case malformed, rejected, imprint, nonce, signature, signer, policy
         /// The authority's time is not ours.
         case clock
         /// The database did not do its part.
@@ -41,6 +41,8 @@ struct TimestampLink: Sendable {
 
     let testimony: PostgresLogTestimony
     let anchors: [Certificate]
+    /// Under which a timestamp may be made; none for every one.
+    let policies: [String]
     let entropy: EntropySource
     let now: @Sendable () -> Instant
     let transport: HTTPTransport
@@ -69,9 +71,10 @@ struct TimestampLink: Sendable {
         }
         let at: Instant
         do throws(TimestampFault) {
-            at = try TimestampToken.verify(
-                response: answer.body, over: published.encoded, nonce: nonce, anchors: anchors
-            ).at
+            let proven = try TimestampToken.verify(
+                response: answer.body, over: published.encoded, nonce: nonce, anchors: anchors)
+            try proven.demand(policies: policies)
+            at = proven.at
         } catch {
             return .failed(Cause(error))
         }
@@ -110,6 +113,7 @@ extension TimestampLink.Cause {
             case .nonce: .nonce
             case .signature: .signature
             case .signer: .signer
+            case .policy: .policy
             }
     }
 }

@@ -104,8 +104,8 @@ extension Configuration {
             events: PostgresEventFeed(database: database),
             executions: PullDelivery(
                 queue: PostgresDeliveryQueue(database: database, sealer: sealer),
-                mayLease: deliveryMode == .pull),
-            log: PostgresLogReader(database: database),
+                mayLease: deliveryMode == .pull, promise: try promiseMaker()),
+            log: PostgresLogReader(database: database, isWitnessed: log.witnessPolicy != nil),
             privacy: PostgresPrivacyStore(
                 database: database, privacy: try makePrivacyDatabase(), sealer: sealer,
                 service: service, retentionDays: evidence.retentionDays))

@@ -57,6 +57,14 @@ import Countersign
         return unsafe X509Reading.seconds(of: TS_TST_INFO_get_time(information))
     }
 
+    /// The policy's object identifier in its dotted form; `nil` when there is none, or an endless one.
+    var policy: String? {
+        guard let information = unsafe TS_RESP_get_tst_info(pointer),
+            let identifier = unsafe TS_TST_INFO_get_policy_id(information)
+        else { return nil }
+        return unsafe X509Reading.text(of: identifier)
+    }
+
     /// Checks version, imprint, nonce and signature, the signer's certificate with its ESSCertID, and the
     /// path from it to an anchor as it was at that time.
     ///

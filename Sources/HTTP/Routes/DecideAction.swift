@@ -36,7 +36,8 @@ extension APIRoutes {
         switch try await actions.decide(command) {
         case .decided(let decided, let replayed):
             return .json(
-                decided.json, headers: replayed ? ["Idempotency-Replayed": "true"] : [:])
+                decided.json(promise: promise),
+                headers: replayed ? ["Idempotency-Replayed": "true"] : [:])
         case .refused(let refusal): return Problem(refusal, now: now()).response
         }
     }

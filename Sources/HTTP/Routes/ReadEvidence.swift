@@ -12,10 +12,11 @@ extension APIRoutes {
             },
             answer: { call async throws(StoreFailure) in
                 let page = try await evidence.records(call.input, reader: call.client)
-                return .json([
-                    "evidence": .array(page.records.map { .object($0.members) }),
-                    "next_cursor": .optional(page.next.map { Page.cursor(after: $0) }),
-                ])
+                return .json(
+                    [
+                        "evidence": .array(page.records.map { .object($0.members) }),
+                        "next_cursor": .optional(page.next.map { Page.cursor(after: $0) }),
+                    ], headers: ["Countersign-Complete-Until": page.completeUntil.text])
             })
     }
 

@@ -111,6 +111,7 @@ final class Bank: Sendable {
         return try #require(
             CoreBankingLink(
                 url: url, signer: try signer(), retry: .standard, entropy: .openSSL,
+                promise: noPromise,
                 transport: { request async throws(TransportFailure) in
                     try await client.send(request)
                 }))

@@ -99,9 +99,17 @@ enum Fixture {
         let url = try #require(url)
         return try #require(
             CoreBankingLink(
-                url: url, signer: signer, retry: retry, entropy: entropy,
+                url: url, signer: signer, retry: retry, entropy: entropy, promise: noPromise,
                 transport: transport))
     }
+}
+
+/// Of a service that signs none.
+let noPromise: PromiseMaker = { _, _ in nil }
+
+extension OrderDocument {
+    /// An order of a service that promises nothing.
+    static func encode(_ order: ExecutionOrder) -> Bytes? { encode(order, promise: noPromise) }
 }
 
 extension ExecutionOrder {

@@ -44,6 +44,7 @@ final class TestBank: Sendable {
         let files = [
             "kek": Hex.encode(EntropySource.openSSL(32)), "core.pem": coreKey.pem,
             "core.pub.pem": coreKey.publicKey.pem, "log.pem": try Ed25519PrivateKey.generate().pem,
+            "promise.pem": try Ed25519PrivateKey.generate().pem,
         ]
         try FileManager.default.createDirectory(
             atPath: folder + "/mirror", withIntermediateDirectories: false)
@@ -88,6 +89,7 @@ final class TestBank: Sendable {
             "development": "true", "listen.port": "0", "database.pool_size": "4",
             "evidence.origin": "bank.example/log", "evidence.key_encryption_key": folder + "/kek",
             "log.key": folder + "/log.pem", "log.tick_milliseconds": "250",
+            "promise.key": folder + "/promise.pem",
             "log.mirror": folder + "/mirror",
         ]
     }

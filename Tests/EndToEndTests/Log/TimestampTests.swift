@@ -187,11 +187,30 @@ import Testing
             let timestamps = try await log.timestamps(peer)
             for (offset, isBelieved) in [(-290, true), (310, false), (-310, false)] {
                 let link = TimestampLink(
-                    testimony: log.testimony, anchors: timestamps.link.anchors, entropy: .openSSL,
+                    testimony: log.testimony, anchors: timestamps.link.anchors, policies: [],
+                    entropy: .openSSL,
                     now: { systemTime() + Seconds(Int64(offset)) },
                     transport: timestamps.link.transport)
                 let outcome = await link.stamp(published, by: timestamps.authorities[0])
                 #expect((outcome != .failed(.clock)) == isBelieved, "\(offset)")
+            }
+        }
+    }
+
+    @Test func `under a policy that the bank does not take is not believed`() async throws {
+        try await withLog { log, peer in
+            try await log.grow(1)
+            let published = try #require(try await log.testimony.published())
+            let timestamps = try await log.timestamps(peer)
+            // That of the peer's own configuration is 1.2.3.4.1.
+            for (policies, isTaken) in [
+                (["1.2.3.4.2"], false), (["1.2.3.4.2", "1.2.3.4.1"], true), ([], true),
+            ] {
+                let link = TimestampLink(
+                    testimony: log.testimony, anchors: timestamps.link.anchors, policies: policies,
+                    entropy: .openSSL, now: { systemTime() }, transport: timestamps.link.transport)
+                let outcome = await link.stamp(published, by: timestamps.authorities[0])
+                #expect((outcome != .failed(.policy)) == isTaken, "\(policies)")
             }
         }
     }

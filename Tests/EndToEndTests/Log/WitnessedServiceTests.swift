@@ -14,25 +14,11 @@ import Testing
     private func flags(_ bank: TestBank, _ witness: Peer, _ authority: Peer) async throws
         -> [String]
     {
-        let key = try Ed25519PrivateKey.generate()
-        let verifierKey = VerifierKey(
-            name: WitnessedLog.origin, kind: .ed25519, publicKey: key.publicKey
-        ).text
-        try await witness.call("trust", ["key": .string(verifierKey)])
-        let witnessKey = try #require(try await witness.call("key").text)
-        let witnessURL = try #require(try await witness.call("url").text)
-        let files = [
-            "own-log.pem": key.pem,
-            "policy":
-                "log \(verifierKey)\nwitness audit \(witnessKey) \(witnessURL)\nquorum audit\n",
-            "tsa.pem": try #require(try await authority.call("root").text),
-        ]
-        for (name, text) in files { try TestBank.write(text, to: "\(bank.folder)/\(name)") }
-        return [
-            "--log-key", bank.folder + "/own-log.pem", "--log-witness-policy",
-            bank.folder + "/policy", "--log-timestamp-urls",
-            try #require(try await authority.call("url").text), "--log-timestamp-ca",
-            bank.folder + "/tsa.pem",
+        let root = try #require(try await authority.call("root").text)
+        try TestBank.write(root, to: bank.folder + "/tsa.pem")
+        return try await bank.flags(of: witness) + [
+            "--log-timestamp-urls", try #require(try await authority.call("url").text),
+            "--log-timestamp-ca", bank.folder + "/tsa.pem",
         ]
     }
 

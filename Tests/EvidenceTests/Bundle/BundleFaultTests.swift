@@ -253,7 +253,7 @@ import Testing
         #expect(throws: BundleFault.timestamp(2, .imprint)) {
             try world.verify(bundle.encoded) { token, signed throws(TimestampFault) in
                 guard token == [1], signed == note.encoded else { throw .imprint }
-                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa")
+                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa", policy: "1.2.3")
             }
         }
         #expect(note.signatures.count == 1)

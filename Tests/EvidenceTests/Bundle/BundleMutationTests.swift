@@ -20,7 +20,7 @@ import Testing
             world, bytes,
             { token, _ throws(TimestampFault) in
                 guard tokens.contains(token) else { throw .signature }
-                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa")
+                return ProvenTimestamp(at: Fixtures.at, authority: "CN=tsa", policy: "1.2.3")
             }
         )
     }

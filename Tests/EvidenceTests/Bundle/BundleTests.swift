@@ -35,7 +35,8 @@ import Testing
         }
         let bundle = try world.bundle(timestamps: [[1], [2]])
         let verified = try world.verify(bundle.encoded) { token, _ throws(TimestampFault) in
-            ProvenTimestamp(at: Fixtures.at + Seconds(Int64(token[0])), authority: "CN=tsa")
+            ProvenTimestamp(
+                at: Fixtures.at + Seconds(Int64(token[0])), authority: "CN=tsa", policy: "1.2.3")
         }
         let text = verified.sentences.joined(separator: "\n")
         for sentence in [

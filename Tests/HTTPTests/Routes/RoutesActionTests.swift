@@ -212,11 +212,14 @@ import Testing
             let answer = try await api.post("\(Self.path)/approve", Body.deviceKeyProof)
             #expect(answer.status == 200)
             #expect(answer.headers["idempotency-replayed"] == nil)
-            #expect(APIAnswer.names(answer.json) == ["action", "evidence_id", "leaf_hash"])
+            #expect(
+                APIAnswer.names(answer.json) == ["action", "evidence_id", "leaf_hash", "promise"])
             #expect(answer.json["action"]?["authorization"] == "approved")
             #expect(answer.json["action"]?["execution"] == "held")
             #expect(answer.json["action"]?["hold"]?["rule"] == "payee_cooling_off")
             #expect(answer.json["leaf_hash"] == .string(Fixture.leafHash.hex))
+            let id = try #require(answer.json["evidence_id"]?.text)
+            #expect(answer.json["promise"] == .string("promise of \(id) \(Fixture.leafHash.hex)"))
         }
         api.actions.decision = .decided(Fixture.decision, replayed: true)
         try await api.serve { api async throws in

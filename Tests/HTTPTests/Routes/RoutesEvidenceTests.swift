@@ -15,6 +15,7 @@ import Testing
                     + "&policy_digest=\(digest)&hold=payee_cooling_off"
                     + "&subject_id=\(Fixture.action.id.text)", as: .auditor)
             #expect(answer.status == 200)
+            #expect(answer.headers["countersign-complete-until"] == Fixture.now.text)
         }
         let query = try #require(api.evidence.queries.values.first)
         #expect(query.externalID?.text == "order-7" && query.outcome == "wrong_signature")

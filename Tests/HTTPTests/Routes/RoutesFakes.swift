@@ -148,7 +148,7 @@ struct FakeEvidence: EvidenceService {
         readers.record(reader)
         return EvidencePage(
             records: [Fixture.evidence],
-            next: query.after == nil ? Fixture.evidence.id : nil)
+            next: query.after == nil ? Fixture.evidence.id : nil, completeUntil: Fixture.now)
     }
 
     func record(

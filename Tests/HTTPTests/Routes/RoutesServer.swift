@@ -70,7 +70,7 @@ struct FakeAPI: Sendable {
         let surroundings = API.Surroundings(
             sha256: Fixture.sha256, now: { Fixture.now }, monotonic: { clock.now },
             readiness: { checks }, failures: FailureReport { code, _ in defects.record(code) },
-            wellKnown: wellKnown)
+            wellKnown: wellKnown, promise: { "promise of \($0) \($1.hex)" })
         let services = API.Services(
             actions: actions, credentials: credentials, evidence: evidence,
             deviceRequests: deviceRequests,
