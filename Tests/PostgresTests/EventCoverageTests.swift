@@ -136,7 +136,9 @@ import Testing
         Row(
             "an installation says what it is for", [.installationStated], "AuditTests",
             "never again is development once it has been production"),
-        Row("the log gets a key", [.logKey], "EventCoverageTests", "of a key that signs the log"),
+        Row(
+            "the log gets a key, or promises do", [.logKey, .promiseKey], "EventCoverageTests",
+            "of a key that signs the log, or promises"),
         Row(
             "a customer is erased", [.subjectErased], "ErasureTests",
             "takes the documents that officers signed about the customer with it"),
@@ -221,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `of a key that signs the log`() async throws {
+    @Test func `of a key that signs the log, or promises`() async throws {
         try await LogWorld.with { world in
             let keys = try await world.keys()
             for _ in 0..<2 { try await keys.announce([world.verifierKey.text], for: .checkpoints) }
