@@ -1,15 +1,15 @@
 """Verifies one decision from an evidence bundle (evidence-format.md) with Python's standard library and openssl(1).
 usage: python3 verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; exits with 0 only if all holds. Left out: see the page."""
-import base64, hashlib, json, pathlib, re, subprocess, sys, tempfile
+import base64, hashlib, json, pathlib, re, ssl, subprocess, sys, tempfile
 def need(holds, what): holds or sys.exit("INVALID: " + what)
 def sha(data): return hashlib.sha256(data).digest()
 def canonical(value, sort): return json.dumps(value, sort_keys=sort, separators=(",", ":"), ensure_ascii=False)
 def b64(text): return need(base64.b64encode(base64.b64decode(text)).decode() == text, "base64") or base64.b64decode(text)
 def b64url(text): return b64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
-def openssl(arguments, **files):
-    with tempfile.TemporaryDirectory() as folder:
-        for name, data in files.items(): pathlib.Path(folder, name).write_bytes(data)
-        return subprocess.run(["openssl", *arguments.split()], cwd=folder, capture_output=True).returncode == 0
+def openssl(arguments, folder=tempfile.TemporaryDirectory(), **files):      # what it prints; False when it fails
+    for name, data in files.items(): pathlib.Path(folder.name, name).write_bytes(data)
+    done = subprocess.run(["openssl", *arguments.split()], cwd=folder.name, capture_output=True)
+    return done.returncode == 0 and (done.stdout or b"nothing")
 ED25519 = bytes.fromhex("302a300506032b6570032100")         # RFC 8410: the DER before a raw key
 def signs(spki, message, signature):                        # a key in DER says itself of which kind it is
     digest = "" if spki.startswith(ED25519) else f" -digest sha{384 if len(spki) == 120 else 256}"
@@ -46,17 +46,19 @@ def read_checkpoint(note, keys, groups, quorum):            # c2sp.org/signed-no
     need({b"log", quorum} <= met, "not signed by the log and enough witnesses")
     print(f"log {origin}, size {size}, cosigned by {said or 'nobody'}")
     return origin, int(size), b64(root), "".join([text, "\n", *re.findall(f"\u2014 {re.escape(origin)} .+\n", note)]).encode()
+def stamped(response, note, authority):     # judged at its own time, by the signed part of it: a status may say anything
+    text = openssl("ts -reply -in t -token_out -out p", t=response, n=note, c=authority) and openssl("ts -reply -in p -token_in -text")
+    at = ssl.cert_time_to_seconds(re.sub("[.][0-9]+", "", re.search("^Time stamp: (.+)$", text.decode(), re.M)[1]))
+    return openssl(f"ts -verify -data n -in t -CAfile c -attime {at}")
 def root_of(leaf, at, size, path):                          # RFC 9162 section 2.1.3.1, from the root down
     if size == 1: return sha(b"\0" + leaf) if at == 0 and not path else None
     half, *below, other = 1 << (size - 1).bit_length() - 1, *path      # the largest power of two below the size
-    if at < half: return sha(b"\1" + root_of(leaf, at, half, below) + other)
-    return sha(b"\1" + other + root_of(leaf, at - half, size - half, below))
+    return sha(b"\1" + (root_of(leaf, at, half, below) + other if at < half else other + root_of(leaf, at - half, size - half, below)))
 KINDS = dict(enrolled="credential.enrolled", policy="policy.published", **{role: "action." + role for role in
     ("created", "approved", "rejected", "refused", "held", "released", "cancelled")}, executed="order.executed",
     not_executed="order.refused", unknown="order.unknown", erased="subject.erased")     # in the order of a bundle
 def read_entry(role, entry, origin, size, root):            # proof and checkpoint together are c2sp.org/tlog-proof
-    need(",".join(entry) in ("proof,leaf", "proof,leaf,salt,body"), role + ": members")
-    need(re.fullmatch("[0-9A-Za-z_-]{43}", entry.get("salt", "_" * 43)), role + ": salt of 32 bytes")
+    need(re.fullmatch("proof,leaf(,salt,body[0-9A-Za-z_-]{43})?", ",".join(entry) + entry.get("salt", "")), role + ": members or salt")
     index, path = re.fullmatch(r"c2sp.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n(.*)\n", entry["proof"], re.S).groups()
     text, leaf, body = entry["leaf"], json.loads(entry["leaf"]), entry.get("body")
     need(root_of(text.encode(), int(index), size, [*map(b64, path.split("\n")[:-1])]) == root, role + ": not in the log")
@@ -64,11 +66,10 @@ def read_entry(role, entry, origin, size, root):            # proof and checkpoi
     need(body is None or sha(b"countersign/body/1\n" + b64url(entry["salt"]) + body.encode()).hex() == leaf["body"], role + ": body")
     print(f"  {role}: position {index}, {leaf['at']}" + (", body erased" if body is None else ""))
     return int(index), leaf, body and dict(json.loads(body)), sha(b"\0" + text.encode()).hex()
-def check_signature(body, leaf, role, created):
+def check_signature(body, leaf, verb, created):
     text, answer, signature = b64url(body["message"]), body["assertion"], b64url(body["assertion"]["signature"])
-    about = "countersign/1", leaf["action"], "reject" if role == "rejected" else "approve"
     need(canonical(message := json.loads(text), True).encode() == text and "purpose" not in message, "message")
-    need((message["version"], message["action_id"], message["decision"]) == about, "message of another decision")
+    need([message[m] for m in ("version", "action_id", "decision")] == ["countersign/1", leaf["action"], verb], "another decision")
     if answer["kind"] == "passkey":                         # WebAuthn level 3, section 7.2
         data, said = b64url(answer["authenticator_data"]), json.loads(client := b64url(answer["client_data_json"]))
         need(said["type"] == ("payment.get" if "payment" in answer else "webauthn.get"), "kind of the answer")
@@ -78,13 +79,12 @@ def check_signature(body, leaf, role, created):
     elif body.get("signature_format") == "raw": signature = der(signature)
     need(signs(b64url(body["public_key"]), text, signature), "signature of the customer")
     need(all(created["action"][m] == message[m] for m in ("customer_id", "kind")), "another action was created")
-    print(f"  {role}: signed with the {answer['kind']} {leaf['credential']}: {canonical(message, True)}")
+    print(f"  {leaf['kind'][7:]}: signed with the {answer['kind']} {leaf['credential']}: {canonical(message, True)}")
 def verify(text, policy, authority=None):
     bundle = {"v": "countersign/bundle/1", **{m: json.loads(text)[m] for m in ("checkpoint", "timestamps", "entries")}}
     need(canonical(bundle, False) == text and [*bundle["entries"]] == [role for role in KINDS if role in bundle["entries"]], "form")
     *log, note = read_checkpoint(bundle["checkpoint"], *read_policy(policy))
-    for token in map(b64, bundle["timestamps"]):
-        need(not authority or openssl("ts -verify -data n -in t -CAfile c", n=note, t=token, c=authority), "timestamp")
+    for token in map(b64, bundle["timestamps"]): need(not authority or stamped(token, note, authority), "timestamp")
     print(f"timestamps{'' if authority else ', not checked'}: {len(bundle['timestamps']) or 'no timestamp is in this bundle'}")
     records = {role: read_entry(role, entry, *log) for role, entry in bundle["entries"].items()}
     last, gone, told, _ = records.pop("erased", (1 << 63, None, None, None))     # whom, says the leaf alone
@@ -111,7 +111,7 @@ def verify(text, policy, authority=None):
         need(all(key.get(m) == body.get(m) for m in ("public_key", "signature_format", "enrolment_evidence_id")), "another key")
     for told, member in ((records[a][2], m) for a, m in (("executed", "reference"), ("not_executed", "reason")) if a in records):
         need(told is None or b64url(told["raw"]) and isinstance(told[member], str), "no receipt of core banking")
-    if body and body["signed"]: check_signature(body, leaf, role, records["created"][2])
+    if body and body["signed"]: check_signature(body, leaf, "reject" if role == "rejected" else "approve", records["created"][2])
     need(role == "rejected" or body is None or body["signed"] or body.get("approval") == "assisted", "not signed")
     later = [KINDS[other] for other in list(KINDS)[6 if role == "approved" else 3:12] if other not in records]
     print("not excluded are later records of this action:", *later, "order.contradicted")

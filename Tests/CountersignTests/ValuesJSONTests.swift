@@ -4,38 +4,6 @@ import TestSupport
 import Testing
 
 @Suite struct `Canonical JSON` {
-    /// The published vectors of RFC 8785 that are flat objects of strings; there is nothing else here.
-    @Test func `has the published form`() throws {
-        guard case .array(let vectors)? = try Cases.vectors("rfc8785-jcs.json")?["objects"] else {
-            return
-        }
-        var ran = 0
-        for vector in vectors {
-            let input = Data(try #require(vector["input"]?.text).utf8)
-            let hex = try #require(vector["output_hex"]?.text)
-            let output = try #require(Hex.decode(hex))
-            guard let members = flat(try JSONDecoder().decode(JSON.self, from: input)) else {
-                #expect(CanonicalJSON.decode(output) == nil)
-                continue
-            }
-            ran += 1
-            #expect(CanonicalJSON.encode(members) == output)
-            #expect(CanonicalJSON.decode(output) == members)
-        }
-        print("rfc8785-jcs.json: \(ran) ran, \(vectors.count - ran) unsupported (not flat strings)")
-        #expect(ran == 3)
-    }
-
-    private func flat(_ json: JSON) -> [String: String]? {
-        guard case .object(let members) = json else { return nil }
-        var flat: [String: String] = [:]
-        for member in members {
-            guard let text = member.value.text else { return nil }
-            flat[member.name] = text
-        }
-        return flat
-    }
-
     @Test func `sorts by UTF-16, not by code point and not by bytes`() {
         // U+1F600 is D83D DE00 in UTF-16, and so comes before U+FB33.
         let bytes = CanonicalJSON.encode(["\u{FB33}": "1", "\u{1F600}": "2", "z": "3", "": "4"])

@@ -1,6 +1,7 @@
 import Countersign
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CountersignMain
@@ -52,6 +53,26 @@ import Testing
             #expect(configuration.core.url == "http://127.0.0.1:7/executions")
             #expect(try configuration.identityKey() != nil)
         }
+    }
+
+    @Test func `fails without a program that it verifies with`() throws {
+        #expect(try Story.required("sh", path: "/nowhere:/bin") == "/bin/sh")
+        #expect(throws: CommandFailure.self) { _ = try Story.required("sh", path: "/nowhere") }
+    }
+
+    @Test func `verifies by hand with the commands that the page shows, and no others`() throws {
+        let blocks = PageSection.blocks(
+            of: try RepositoryFiles.text("docs/auditor.md"), under: "By hand")
+        let shown = try PageCommands(of: "docs/auditor.md", under: "## By hand")
+        #expect(!blocks.isEmpty && blocks.joined() == shown.script)
+        #expect(PageSection.blocks(of: "## By hand\n```\n", under: "By foot").isEmpty)
+    }
+
+    @Test func `has its programs installed by the launcher`() throws {
+        let launcher = try RepositoryFiles.text("countersign")
+        #expect(launcher.contains("auditor_packages=(python3)\n"))
+        #expect(launcher.contains(#"[[ $1 != demo ]] || packages+=("${auditor_packages[@]}")"#))
+        #expect(launcher.contains("pkg-config openssl binutils"))
     }
 
     private func mode(_ path: String) throws -> Int? {

@@ -47,6 +47,31 @@ import Testing
         }
     }
 
+    /// Every value of the vectors of RFC 8785 that is no string, in the place of one.
+    @Test func `are refused with a value that is no string`() throws {
+        guard let file = try Cases.vectors("rfc8785-jcs.json") else { return }
+        let leaf = try #require(try published()[0]["leaf"]?.text)
+        #expect(EvidenceLeaf(decoding: Bytes(leaf.utf8)) != nil)
+        func texts(_ kind: String, _ text: (JSON) -> String?) -> [String] {
+            guard case .array(let vectors)? = file[kind] else { return [] }
+            return vectors.compactMap(text)
+        }
+        func number(_ pair: JSON) -> String? {
+            guard case .array(let values) = pair else { return nil }
+            return values.last?.text
+        }
+        let values =
+            texts("numbers_ieee754_hex", number) + texts("rfc8785_appendix_b", number)
+            + texts("objects") { $0["output"]?.text } + ["Infinity", "NaN", "null", "true"]
+        #expect(values.count == 168 + 24 + 6 + 4)
+        for value in values {
+            let other = leaf.replacing(#""outcome":"pending""#, with: #""outcome":\#(value)"#)
+            #expect(other != leaf && EvidenceLeaf(decoding: Bytes(other.utf8)) == nil, "\(value)")
+            let more = leaf.dropLast() + #","z":\#(value)}"#
+            #expect(EvidenceLeaf(decoding: Bytes(more.utf8)) == nil, "\(value)")
+        }
+    }
+
     @Test func `are shown in the documentation, byte for byte`() throws {
         let page = try RepositoryFiles.text("docs/evidence-format.md")
         for record in try published() {

@@ -16,12 +16,39 @@ package struct PageCommands {
     ///   - text: What the block has, and none before it on the page.
     /// - Throws: `InvalidValue` when no block has it.
     package init(of page: String, with text: String) throws {
-        let parts = try RepositoryFiles.text(page).components(separatedBy: "```")
-        // Every other part is between two fences.
-        let blocks = parts.indices.filter { $0 % 2 == 1 }.map { parts[$0] }
-        guard let block = blocks.first(where: { $0.contains(text) }) else {
+        guard let block = try Self.blocks(of: page).first(where: { $0.contains(text) }) else {
             throw InvalidValue("block", "\(page) has no block with “\(text)”.")
         }
+        self.init(block)
+    }
+
+    /// Takes all blocks of a section, one after the other.
+    ///
+    /// - Parameters:
+    ///   - page: The path of a page.
+    ///   - heading: The line with which the section begins; it ends with the next of its kind.
+    /// - Throws: `InvalidValue` when there is no such section with a block.
+    package init(of page: String, under heading: String) throws {
+        let blocks = try Self.blocks(of: page, under: heading).map(Self.init)
+        guard !blocks.isEmpty else {
+            throw InvalidValue("section", "\(page) has no blocks under “\(heading)”.")
+        }
+        script = blocks.map(\.script).joined()
+        output = blocks.map(\.output).joined()
+    }
+
+    private static func blocks(of page: String, under heading: String? = nil) throws -> [String] {
+        var text = try RepositoryFiles.text(page)
+        if let heading {
+            let sections = text.components(separatedBy: "\n## ")
+            text = sections.first { "## \($0)".hasPrefix(heading + "\n") } ?? ""
+        }
+        let parts = text.components(separatedBy: "```")
+        // Every other part is between two fences.
+        return parts.indices.filter { $0 % 2 == 1 }.map { parts[$0] }
+    }
+
+    private init(_ block: String) {
         // A block in a list is indented as its fence is, which the line of the last fence shows.
         let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
         let indent = (lines.last ?? "").count

@@ -9,6 +9,10 @@ import Postgres
 extension Story {
     private var bundleFile: String { bank.home.run + "/bundle.json" }
     private var trustFile: String { bank.home.run + "/trust-policy" }
+    /// Where the demo runs from a checkout, as the launcher does.
+    private var docs: String {
+        (ProcessInfo.processInfo.environment[ReservedNames.project] ?? ".") + "/docs"
+    }
 
     mutating func takeBundle() async throws {
         try await step("The auditor takes one decision away, and verifies it three ways")
@@ -28,14 +32,10 @@ extension Story {
         say("whom the auditor trusts, told once by the bank: log \(key.text)")
         try await verifyBundle(
             "countersign", nil, ["evidence", "verify-bundle", bundleFile, "--trust", trustFile])
-        let project = ProcessInfo.processInfo.environment[ReservedNames.project]
-        let script = (project ?? ".") + "/docs/verify-bundle.py"
-        if let python = Self.find("python3"), FileManager.default.fileExists(atPath: script) {
-            try await verifyBundle("python3", python, [script, bundleFile, trustFile])
-        } else {
-            say("python3 is not on PATH, so it is not asked")
-        }
-        try await verifyCheckpoint(key)
+        try await verifyBundle(
+            "python3", try Self.required("python3"),
+            [docs + "/verify-bundle.py", bundleFile, trustFile])
+        try await verifyByHand()
     }
 
     private mutating func verifyBundle(
@@ -49,35 +49,44 @@ extension Story {
             came: output.text)
     }
 
-    /// The log's signature by hand, as `docs/auditor.md` shows.
-    private mutating func verifyCheckpoint(_ key: VerifierKey) async throws {
-        asked("GET /log/checkpoint")
-        let answer = try await bank.auditor.get("/log/checkpoint")
-        guard let note = SignedNote(decoding: answer.body), let line = note.signatures.first
-        else {
-            check("there is a checkpoint", answer, 200)
-            return
+    /// The bundle by hand, with the very commands that `docs/auditor.md` shows.
+    private mutating func verifyByHand() async throws {
+        _ = try Self.required("openssl")
+        let page = try String(contentsOfFile: docs + "/auditor.md", encoding: .utf8)
+        let blocks = PageSection.blocks(of: page, under: "By hand")
+        Console.out(
+            "    $ the commands of docs/auditor.md, “By hand”, with sh, openssl and python3")
+        let output = try await bank.processes.run(
+            [
+                "-eu", "-c",
+                #"mkdir "$1"; cd "$1"; cp "$2" bundle.json; cp "$3" policy"# + "\n"
+                    + blocks.joined(),
+                "sh", bank.home.run + "/by-hand", bundleFile, trustFile,
+            ], with: try Self.required("sh"))
+        let lines = output.text.split(separator: "\n").map(String.init)
+        for line in lines { Console.out("    ← \(line)") }
+        check("every command agrees", output.status == 0 && !blocks.isEmpty, came: output.text)
+        check(
+            "openssl finds the log's signature under the bundle's own checkpoint good",
+            lines.contains("Signature Verified Successfully"))
+        let entries = try takenBundle().entries
+        check(
+            "from each record hashes lead up to the root that was signed",
+            entries.allSatisfy { role, entry in
+                lines.contains(
+                    "same: the root above \(role.rawValue), position \(entry.position)")
+                    && lines.contains("same: the body of \(role.rawValue)")
+            })
+        check("openssl finds the customer's signature good", lines.contains("Verified OK"))
+    }
+
+    /// What was taken away.
+    private func takenBundle() throws -> EvidenceBundle {
+        let bytes = Bytes(try Data(contentsOf: URL(filePath: bundleFile)))
+        guard let bundle = EvidenceBundle(decoding: bytes) else {
+            throw CommandFailure("\(bundleFile) is no bundle")
         }
-        came(
-            answer,
-            String(decoding: note.text, as: UTF8.self).split(separator: "\n")
-                .joined(separator: " · "))
-        guard let openssl = Self.find("openssl") else {
-            say("openssl is not on PATH, so it is not asked")
-            return
-        }
-        let folder = bank.home.run
-        try bank.home.write(note.text, to: folder + "/checkpoint.text")
-        try bank.home.write(line.signature, to: folder + "/checkpoint.signature")
-        try bank.home.write(key.publicKey.pem, to: folder + "/log-key.pub.pem")
-        let arguments = [
-            "pkeyutl", "-verify", "-pubin", "-inkey", folder + "/log-key.pub.pem", "-rawin", "-in",
-            folder + "/checkpoint.text", "-sigfile", folder + "/checkpoint.signature",
-        ]
-        Console.out("    $ openssl \(arguments.joined(separator: " "))")
-        let output = try await bank.processes.run(arguments, with: openssl)
-        Console.out("    ← \(output.text)")
-        check("openssl finds the log's signature good", output.status == 0, came: output.text)
+        return bundle
     }
 
     mutating func catchSuperuser() async throws {
@@ -89,9 +98,13 @@ extension Story {
         try await changeLeaf(of: id, "outcome\":\"approved\"", changed)
         say("the superuser switched the triggers off and made \(id) say refused")
         let found = try await fsck()
+        guard let position = try takenBundle().entries[.approved]?.position else {
+            throw CommandFailure("the bundle has no approval")
+        }
         check(
-            "fsck names the position of the changed record",
-            found.status == 1 && found.text.contains("position"), came: found.text)
+            "fsck names position \(position), where the bundle proves the changed record to be",
+            found.status == 1 && found.text.contains("position \(position):"),
+            expected: "position \(position)", came: found.text)
         try await changeLeaf(of: id, changed, "outcome\":\"approved\"")
         let mended = try await fsck()
         check("put back byte for byte, it is whole again", mended.status == 0, came: mended.text)

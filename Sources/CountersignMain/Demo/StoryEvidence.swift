@@ -67,10 +67,7 @@ extension Story {
         try bank.home.write(message, to: folder + "/message")
         try bank.home.write(signature, to: folder + "/signature")
         try bank.home.write(try P256PublicKey(spki: spki).pem, to: folder + "/key.pem")
-        guard let openssl = Self.find("openssl") else {
-            say("openssl is not on PATH, so it is not asked")
-            return
-        }
+        let openssl = try Self.required("openssl")
         let arguments = [
             "dgst", "-sha256", "-verify", folder + "/key.pem", "-signature", folder + "/signature",
             folder + "/message",
@@ -81,8 +78,17 @@ extension Story {
         check("openssl agrees", output.status == 0, came: output.text)
     }
 
-    static func find(_ program: String) -> String? {
-        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-            .map { "\($0)/\(program)" }.first(where: FileManager.default.isExecutableFile)
+    /// Where a program is that the story cannot do without: what is not asked has verified nothing.
+    ///
+    /// - Throws: ``CommandFailure`` when it is not on `PATH`.
+    static func required(
+        _ program: String, path: String? = ProcessInfo.processInfo.environment["PATH"]
+    ) throws(CommandFailure) -> String {
+        let found = (path ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(program)" }
+            .first(where: FileManager.default.isExecutableFile)
+        guard let found else {
+            throw CommandFailure("\(program) is not on PATH, and the demo verifies with it")
+        }
+        return found
     }
 }
