@@ -120,6 +120,11 @@ struct Configuration: Sendable {
         /// Whom to have stamp them (RFC 3161), and in which certificates their paths end.
         var timestampURLs: [String] = []
         var timestampCA: FilePath?
+        /// Between two rounds of witnesses, and between two questions to one authority.
+        var witnessSeconds = 10
+        var timestampSeconds = 60
+        /// Until an alarm tells that they are silent.
+        var alarmSeconds = 300
     }
 
     struct Core: Sendable {

@@ -209,6 +209,16 @@ struct Setting: Sendable {
             "log.timestamp_ca", \.log.timestampCA, .file,
             "the root certificates that the authorities' signatures must come from, PEM"),
         Setting(
+            "log.witness_seconds", \.log.witnessSeconds, .integer(1...3600), default: "10",
+            "seconds at least between two checkpoints that witnesses are shown"),
+        Setting(
+            "log.timestamp_seconds", \.log.timestampSeconds, .integer(1...86_400), default: "60",
+            "seconds at least between two timestamps of one authority"),
+        Setting(
+            "log.alarm_seconds", \.log.alarmSeconds, .integer(1...86_400), default: "300",
+            "seconds for which witnesses or authorities may be silent before an alarm tells it, and again"
+        ),
+        Setting(
             "core.url", \.core.url, .url, "where execution orders are sent; without it none are"),
         Setting(
             "core.ca", \.core.ca, .file,

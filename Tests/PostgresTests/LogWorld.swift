@@ -46,10 +46,12 @@ struct LogWorld: Sendable {
     }
 
     /// A sequencer with a connection of its own, as an instance has one.
-    func instance() async -> PostgresLog {
+    func instance(
+        of origin: String = Self.origin, demandsLead: Bool = true
+    ) async -> PostgresLog {
         PostgresLog(
             database: await test.open(size: 1, adjust: { $0.statementDeadline = .seconds(60) }),
-            origin: Self.origin)
+            origin: origin, demandsLead: demandsLead)
     }
 
     var signer: @Sendable (Checkpoint) -> SignedNote? { Self.signer(key) }
@@ -125,6 +127,9 @@ struct LogWorld: Sendable {
         try await held
     }
 
+    /// A transaction of one snapshot that stays open until it is ended, and has written nothing.
+    func snapshot() async throws -> OpenSnapshot { try await OpenSnapshot(test) }
+
     /// Gives positions to what is one batch, signed.
     func advance(_ log: PostgresLog) async throws(StoreFailure) -> PostgresLog.Batch? {
         try await log.advance(keys: [verifierKey], signer)
@@ -150,6 +155,7 @@ struct LogWorld: Sendable {
                 if found != .init(unsequenced: 0, missing: 0, altered: 0) {
                     faults.append("\(found)")
                 }
+                faults += try await audit.strays(limit: 100).map { "stray \($0.text)" }
             }
         } catch let fault as LogFault {
             faults.append("\(fault.position): \(fault.what)")
@@ -162,5 +168,32 @@ struct LogWorld: Sendable {
         let rows = try await test.sql("SELECT (\(expression))::bigint AS value")
         let row = try #require(rows.first)
         return try row["value"]
+    }
+}
+
+/// A reader that stays at what it saw first.
+struct OpenSnapshot: Sendable {
+    private let database: Database
+    /// How many records it sees.
+    let recordsAtBegin: Int
+
+    init(_ test: TestDatabase) async throws {
+        let database = await test.open(as: nil, size: 1)
+        try await database.run { connection throws(PostgresError) in
+            try connection.run(script: "BEGIN ISOLATION LEVEL REPEATABLE READ")
+        }
+        self.database = database
+        recordsAtBegin = try await Self.count(database)
+    }
+
+    func records() async throws -> Int { try await Self.count(database) }
+
+    /// The connection is closed, and the snapshot with it.
+    func end() async { await database.close() }
+
+    private static func count(_ database: Database) async throws -> Int {
+        let rows = try await database.query(
+            .read("SELECT count(*) AS value FROM countersign.evidence"))
+        return try #require(rows.first)["value"]
     }
 }

@@ -51,7 +51,8 @@ extension Configuration {
         let numbers = LogMetrics(metrics)
         let mirror = log.mirror.map {
             LogMirror(
-                folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database))
+                folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database),
+                failpoints: failpoint.map(Failpoints.init))
         }
         let keys = LogKeys(database: database, service: service)
         let verifierKeys = signer.keys.map(\.verifierKey.text)
@@ -60,7 +61,9 @@ extension Configuration {
             signer: signer, origin: origin, database: database, lead: lead, metrics: metrics)
         return LogService(
             sequencer: LogSequencer(
-                log: PostgresLog(database: Postgres.Database(options), origin: origin),
+                log: PostgresLog(
+                    database: Postgres.Database(options), origin: origin,
+                    demandsLead: failpoint?.isUnled != true),
                 signer: signer,
                 origin: origin,
                 anchors: mirror.map { mirror in
