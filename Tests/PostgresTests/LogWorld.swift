@@ -114,7 +114,7 @@ struct LogWorld: Sendable {
     func whileOneIsOpen(_ body: () async throws -> Void) async throws {
         let late = try await statement()
         let blocker = try await Blocker(test)
-        let other = await test.open(as: nil, size: 1)
+        let other = await patient()
         async let held: Void = {
             try await other.run { connection throws(PostgresError) in
                 try connection.run(
@@ -127,8 +127,41 @@ struct LogWorld: Sendable {
         try await held
     }
 
-    /// A transaction of one snapshot that stays open until it is ended, and has written nothing.
-    func snapshot() async throws -> OpenSnapshot { try await OpenSnapshot(test) }
+    /// Keeps a snapshot of a transaction that has written nothing while `body` runs. It sees the same afterwards.
+    func whileASnapshotIsOpen(_ body: () async throws -> Void) async throws {
+        let blocker = try await Blocker(test, key: "2")
+        let other = await patient()
+        async let held: Void = {
+            try await other.run { connection throws(PostgresError) in
+                try connection.run(
+                    script: """
+                        BEGIN ISOLATION LEVEL REPEATABLE READ;
+                        DO $$ DECLARE seen bigint := (SELECT count(*) FROM countersign.evidence); BEGIN
+                            PERFORM pg_advisory_xact_lock(2);
+                            IF seen <> (SELECT count(*) FROM countersign.evidence) THEN
+                                RAISE EXCEPTION 'the snapshot has moved';
+                            END IF;
+                        END $$;
+                        COMMIT
+                        """)
+            }
+        }()
+        try await eventually("the snapshot is held") {
+            try await count(
+                """
+                SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 2
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                """) == 1
+        }
+        try await body()
+        try await blocker.release()
+        try await held
+    }
+
+    /// A session in which a statement may take as long as the longest fault run.
+    private func patient() async -> Database {
+        await test.open(as: nil, size: 1, adjust: { $0.statementDeadline = .seconds(7200) })
+    }
 
     /// Gives positions to what is one batch, signed.
     func advance(_ log: PostgresLog) async throws(StoreFailure) -> PostgresLog.Batch? {
@@ -168,32 +201,5 @@ struct LogWorld: Sendable {
         let rows = try await test.sql("SELECT (\(expression))::bigint AS value")
         let row = try #require(rows.first)
         return try row["value"]
-    }
-}
-
-/// A reader that stays at what it saw first.
-struct OpenSnapshot: Sendable {
-    private let database: Database
-    /// How many records it sees.
-    let recordsAtBegin: Int
-
-    init(_ test: TestDatabase) async throws {
-        let database = await test.open(as: nil, size: 1)
-        try await database.run { connection throws(PostgresError) in
-            try connection.run(script: "BEGIN ISOLATION LEVEL REPEATABLE READ")
-        }
-        self.database = database
-        recordsAtBegin = try await Self.count(database)
-    }
-
-    func records() async throws -> Int { try await Self.count(database) }
-
-    /// The connection is closed, and the snapshot with it.
-    func end() async { await database.close() }
-
-    private static func count(_ database: Database) async throws -> Int {
-        let rows = try await database.query(
-            .read("SELECT count(*) AS value FROM countersign.evidence"))
-        return try #require(rows.first)["value"]
     }
 }

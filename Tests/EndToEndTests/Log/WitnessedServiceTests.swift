@@ -14,23 +14,18 @@ import Testing
     private func flags(_ bank: TestBank, _ witness: Peer, _ authority: Peer) async throws
         -> [String]
     {
-        let key = try Ed25519PrivateKey.generate()
-        let verifierKey = VerifierKey(
-            name: WitnessedLog.origin, kind: .ed25519, publicKey: key.publicKey
-        ).text
+        let verifierKey = try bank.logKey().text
         try await witness.call("trust", ["key": .string(verifierKey)])
         let witnessKey = try #require(try await witness.call("key").text)
         let witnessURL = try #require(try await witness.call("url").text)
         let files = [
-            "own-log.pem": key.pem,
             "policy":
                 "log \(verifierKey)\nwitness audit \(witnessKey) \(witnessURL)\nquorum audit\n",
             "tsa.pem": try #require(try await authority.call("root").text),
         ]
         for (name, text) in files { try TestBank.write(text, to: "\(bank.folder)/\(name)") }
         return [
-            "--log-key", bank.folder + "/own-log.pem", "--log-witness-policy",
-            bank.folder + "/policy", "--log-timestamp-urls",
+            "--log-witness-policy", bank.folder + "/policy", "--log-timestamp-urls",
             try #require(try await authority.call("url").text), "--log-timestamp-ca",
             bank.folder + "/tsa.pem",
         ]
