@@ -21,6 +21,12 @@ import Testing
             try await bank.auditLog([])
             _ = try await first.process.ended()
             let shifts = try await Array(0..<3).asyncMap { try await begin(bank, $0) }
+            // Nobody leads: what keeps the log one is not the lock.
+            let leads = """
+                SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7003 AND database =
+                    (SELECT oid FROM pg_database WHERE datname = current_database())
+                """
+            #expect(try await bank.count(leads) == 0)
             let notes = PublishedNotes()
             let collecting = Task { await notes.collect(from: shifts, and: bank) }
             let paid = try await withThrowingTaskGroup { group in
@@ -29,6 +35,7 @@ import Testing
                 }
                 return try await group.reduce(into: [Acknowledged]()) { $0 += $1 }
             }
+            #expect(try await bank.count(leads) == 0)
             for shift in shifts { _ = try await shift.instance.process.ended() }
             collecting.cancel()
             await collecting.value
@@ -39,7 +46,9 @@ import Testing
             _ = try await last.process.ended()
             print(
                 "killed \(3 * Self.places.count * Self.rounds) times without the lead: "
-                    + "\(paid.count) approvals, \(await notes.found.count) published notes")
+                    + "\(paid.count) approvals, \(await notes.found.count) published notes, a record "
+                    + "waited for its position for \(await notes.longestWaitMilliseconds) ms at most"
+            )
         }
     }
 
@@ -72,6 +81,13 @@ import Testing
 /// Everything that was served as the newest checkpoint, by any instance and in the mirror.
 private actor PublishedNotes {
     private(set) var found: Set<Bytes> = []
+    /// For how long a record was seen to wait for its position.
+    private(set) var longestWaitMilliseconds = 0
+
+    private static let wait = """
+        SELECT coalesce(max(extract(epoch FROM clock_timestamp() - recorded_at)) * 1000, 0)
+          FROM countersign.audit_unsequenced
+        """
 
     /// Looks again and again until the task is cancelled; an instance that is dead serves nothing.
     func collect(from shifts: [Shift], and bank: TestBank) async {
@@ -81,6 +97,9 @@ private actor PublishedNotes {
                 if let answer, answer.status == 200 { found.insert(answer.body) }
             }
             if let mirrored = bank.mirrored() { found.insert(mirrored) }
+            if let wait = try? await bank.count(Self.wait) {
+                longestWaitMilliseconds = max(longestWaitMilliseconds, wait)
+            }
             try? await Task.sleep(for: .milliseconds(10))
         }
     }
