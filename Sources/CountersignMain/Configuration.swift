@@ -132,6 +132,11 @@ struct Configuration: Sendable {
         var timestampCA: FilePath?
         /// Under which of their policies; none for every one.
         var timestampPolicies: [String] = []
+        /// Between two rounds of witnesses, and between two questions to one authority.
+        var witnessSeconds = 10
+        var timestampSeconds = 60
+        /// Until an alarm tells that they are silent.
+        var alarmSeconds = 300
     }
 
     struct Core: Sendable {

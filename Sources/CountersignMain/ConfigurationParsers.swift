@@ -43,7 +43,7 @@ extension SettingParser where Value == Configuration.DeliveryMode? {
 extension SettingParser where Value == Failpoint? {
     static let failpoint = SettingParser(
         expects: "one of " + Failpoint.Place.allCases.map(\.rawValue).joined(separator: ", ")
-            + ", with :N for the N-th passing"
+            + ", with :N for the N-th passing; and of those of the log :N:unled, not to wait for the lead"
     ) { text in Failpoint(text).map { .some($0) } }
 }
 

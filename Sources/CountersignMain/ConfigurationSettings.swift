@@ -220,6 +220,16 @@ struct Setting: Sendable {
             "the policies of the authorities that a timestamp may be made under; without it every one"
         ),
         Setting(
+            "log.witness_seconds", \.log.witnessSeconds, .integer(1...3600), default: "10",
+            "seconds at least between two checkpoints that witnesses are shown"),
+        Setting(
+            "log.timestamp_seconds", \.log.timestampSeconds, .integer(1...86_400), default: "60",
+            "seconds at least between two timestamps of one authority"),
+        Setting(
+            "log.alarm_seconds", \.log.alarmSeconds, .integer(1...86_400), default: "300",
+            "seconds for which witnesses or authorities may be silent before an alarm tells it, and again"
+        ),
+        Setting(
             "promise.key", \.promise.key, .keyFile,
             "the Ed25519 private key that signs promises of records and nothing else, PEM"),
         Setting(

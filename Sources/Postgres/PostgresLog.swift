@@ -8,20 +8,45 @@ package import Evidence
 package struct PostgresLog: Sendable {
     private let database: Database
     private let origin: String
+    private let demandsLead: Bool
 
     /// - Parameters:
     ///   - database: As the role `countersign_service`, with one connection that nobody else uses: the lead
     ///     is held by the session that writes.
     ///   - origin: The log's name.
-    package init(database: Database, origin: String) {
+    ///   - demandsLead: `false` for tests of what the database holds by itself: this one sequences whoever leads.
+    package init(database: Database, origin: String, demandsLead: Bool = true) {
         self.database = database
         self.origin = origin
+        self.demandsLead = demandsLead
     }
 
-    /// What ``advance(after:keys:_:)`` throws when nobody signed.
+    /// What ``advance(after:keys:written:_:)`` throws when nobody signed.
     package static let unsigned = StoreFailure.internalFailure(code: "CS012")
-    /// What it throws when the stored log is not the one that was signed last.
-    package static let altered = StoreFailure.internalFailure(code: "CS015")
+
+    /// Why the stored log is not one that may be signed on: a person has to look before anything is. The raw value
+    /// is the SQLSTATE.
+    package enum Alteration: String, CaseIterable, Sendable {
+        /// The database counts transactions anew, as after a dump was restored elsewhere.
+        case transactions = "CS010"
+        /// Its newest checkpoint is not that of its state, or not signed, or not what this session signed last.
+        case signature = "CS015"
+        /// It has another name.
+        case origin = "CS016"
+        /// The edge of the tree is none of a tree of its size.
+        case edge = "CS017"
+
+        /// What ``PostgresLog/advance(after:keys:written:_:)`` throws for it.
+        package var failure: StoreFailure { .internalFailure(code: rawValue) }
+
+        /// - Returns: `nil` when the failure is another one.
+        package init?(_ failure: StoreFailure) {
+            guard let found = Self.allCases.first(where: { $0.failure == failure }) else {
+                return nil
+            }
+            self = found
+        }
+    }
 
     /// Which part this instance has.
     package enum Lead: String, Sendable {
@@ -46,8 +71,13 @@ package struct PostgresLog: Sendable {
 
     /// Tries to lead; the first call of a connection opens the log.
     ///
+    /// - Returns: Always ``Lead/new`` where no lead is demanded: others may have gone on since the last call.
     /// - Throws: ``StoreFailure``.
     package func lead() async throws(StoreFailure) -> Lead {
+        guard demandsLead else {
+            try await database.query(.openLog, [.text(origin)])
+            return .new
+        }
         let lead = try await database.query(.leadLog) { rows throws(PostgresError) in
             guard let row = try rows.single() else { throw .malformedColumn("lead") }
             return try word("lead", row, Lead.init)
@@ -60,13 +90,14 @@ package struct PostgresLog: Sendable {
     /// to all of it, or to as much as is one batch.
     ///
     /// It fails on a session that does not lead. The connection may be another one than when ``lead()`` was asked, to
-    /// another server: what is held outside was not compared with that one. And it fails with ``altered`` when the
+    /// another server: what is held outside was not compared with that one. And it fails with an ``Alteration`` when the
     /// newest checkpoint is not that of the stored state, or not signed: whoever has the database but not the key
     /// shall not have the rest of it signed.
     ///
     /// - Parameters:
     ///   - last: The checkpoint that this session signed last, which must be the newest; `nil` for the first time.
     ///   - keys: Of which one must have signed the newest checkpoint.
+    ///   - written: Called when all is written and nothing committed.
     ///   - sign: Signs the checkpoint, on the thread of the connection, in at most some seconds; `nil` when it
     ///     cannot: then nothing changes.
     /// - Returns: What was written; `nil` when there was nothing to do.
@@ -74,28 +105,18 @@ package struct PostgresLog: Sendable {
     ///   must not leave the process.
     package func advance(
         after last: Checkpoint? = nil, keys: [VerifierKey],
+        written: @escaping @Sendable () -> Void = {},
         _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
     ) async throws(StoreFailure) -> Batch? {
-        let origin = origin
-        return try await database.run { connection throws(PostgresError) in
-            try Self.demandLead(connection)
-            return try Self.advance(origin, connection, after: last, keys, sign)
+        try await database.run { connection throws(PostgresError) in
+            try demandLead(connection)
+            return try advance(connection, after: last, keys, written, sign)
         }
     }
 
-    /// Does the same without the lead: for tests of what the database holds by itself.
-    package func advanceUnled(
-        keys: [VerifierKey], _ sign: @escaping @Sendable (Checkpoint) -> SignedNote?
-    ) async throws(StoreFailure) -> Batch? {
-        let origin = origin
-        return try await database.run { connection throws(PostgresError) in
-            try Self.advance(origin, connection, after: nil, keys, sign)
-        }
-    }
-
-    private static func advance(
-        _ origin: String, _ connection: borrowing Connection, after last: Checkpoint?,
-        _ keys: [VerifierKey], _ sign: (Checkpoint) -> SignedNote?
+    private func advance(
+        _ connection: borrowing Connection, after last: Checkpoint?, _ keys: [VerifierKey],
+        _ written: () -> Void, _ sign: (Checkpoint) -> SignedNote?
     ) throws(PostgresError) -> Batch? {
         // An idle log costs a read, and no commit.
         guard let due = try connection.execute(.logIsDue).single() else {
@@ -108,16 +129,21 @@ package struct PostgresLog: Sendable {
             guard let row = try connection.execute(.lockLog).single() else {
                 throw .malformedColumn("size")
             }
-            let edge = try LogEdge.read(row)
-            guard try row["origin"] == origin else { throw .malformedColumn("origin") }
+            guard try row["origin"] == origin else { throw Alteration.origin.error }
+            let edge: TreeEdge
+            do throws(PostgresError) { edge = try LogEdge.read(row) } catch {
+                throw Alteration.edge.error
+            }
             let note: Bytes? = try row["note"]
             let stored = Checkpoint(origin: origin, size: edge.size, root: edge.root)
             guard last == nil || last == stored, try row["root"] == stored.root,
-                isSigned(stored, by: note, keys)
-            else { throw .raised(sqlState: "CS015") }
+                Self.isSigned(stored, by: note, keys)
+            else { throw Alteration.signature.error }
             let rows = try connection.execute(.logBatch)
             guard rows.count > 0 || note == nil else { return nil }
-            return try append(rows, to: edge, of: origin, connection, sign)
+            let batch = try Self.append(rows, to: edge, of: origin, connection, sign)
+            written()
+            return batch
         }
     }
 
@@ -130,9 +156,8 @@ package struct PostgresLog: Sendable {
         return keys.contains { $0.verifies(note) }
     }
 
-    private static func demandLead(
-        _ connection: borrowing Connection
-    ) throws(PostgresError) {
+    private func demandLead(_ connection: borrowing Connection) throws(PostgresError) {
+        guard demandsLead else { return }
         guard let row = try connection.execute(.leadsLog).single(), try row["leads"] else {
             throw .raised(sqlState: "CS013")
         }
@@ -141,7 +166,7 @@ package struct PostgresLog: Sendable {
     private static func append(
         _ rows: Rows, to old: TreeEdge, of origin: String, _ connection: borrowing Connection,
         _ sign: (Checkpoint) -> SignedNote?
-    ) throws(PostgresError) -> Batch? {
+    ) throws(PostgresError) -> Batch {
         var hashes: [Digest] = []
         hashes.reserveCapacity(rows.count)
         var oldest: Instant?
@@ -173,7 +198,7 @@ package struct PostgresLog: Sendable {
     /// - Throws: ``StoreFailure``.
     package func publishNewest() async throws(StoreFailure) {
         try await database.run { connection throws(PostgresError) in
-            try Self.demandLead(connection)
+            try demandLead(connection)
             _ = try connection.execute(.publishNewestLog)
         }
     }
@@ -210,6 +235,10 @@ package struct PostgresLog: Sendable {
 
     /// Closes the connection, and gives up the lead with it.
     package func close() async { await database.close() }
+}
+
+extension PostgresLog.Alteration {
+    fileprivate var error: PostgresError { .raised(sqlState: rawValue) }
 }
 
 /// The right edge of the tree, as the database has it: levels of hexadecimal hashes.

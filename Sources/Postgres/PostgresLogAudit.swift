@@ -95,6 +95,20 @@ package struct PostgresLogAudit: Sendable {
         }
     }
 
+    /// Records that have no position and that no batch will take: somebody put them in without the service. A record
+    /// that is just being written or sequenced is none, whenever this is asked.
+    ///
+    /// - Parameter limit: How many at most.
+    /// - Returns: Their IDs, the lowest first.
+    /// - Throws: ``StoreFailure``.
+    package func strays(
+        limit: Int
+    ) async throws(StoreFailure) -> [ID<Countersign.Evidence>] {
+        try await database.query(.logStrays, [.int(limit)]) { rows throws(PostgresError) in
+            try rows.map { row throws(PostgresError) in try row["id"] }
+        }
+    }
+
     /// Checks the log from the first checkpoint at or before one position to the first at or after another.
     ///
     /// - Parameters:

@@ -80,6 +80,7 @@ import Testing
         (change { $0.log.oldSignCommand = FilePath(text: "/sign") }, "log.old_verifier_key"),
         (change { $0.log.verifierKey = "k" }, "log.sign_command"),
         (change { $0.failpoint = Failpoint("approve.after-commit") }, "failpoint"),
+        (change { $0.failpoint = Failpoint("log.after-sign:9:unled") }, "failpoint"),
         (change { $0.android.package = "com.bank.app" }, "android.certificates"),
         (change { $0.apple.environment = .development }, "apple.environment"),
         (change { $0.android.certificates = [sha256([])] }, "android.package"),
@@ -297,10 +298,12 @@ import Testing
             ["", "a\u{1}b", String(repeating: "b", count: 65)]
         ),
         (
-            "failpoint", ["approve.before-load", "delivery.after-push:12"],
+            "failpoint",
+            ["approve.before-load", "delivery.after-push:12", "log.before-commit:3:unled"],
             [
                 "", "approve", "approve.before-load:", "approve.before-load:0",
                 "approve.before-load:-1", "approve.before-load:1:1", "approve.before-load:+1",
+                "approve.before-load:1:unled", "log.before-sign:unled", "log.before-sign:1:led",
             ]
         ),
         ("tls.key", ["/etc/a b.pem"], ["", "a\nb"]),

@@ -105,7 +105,7 @@ import Testing
 
 /// Who has the database, but not the key.
 @Suite struct `A log that was written anew` {
-    private static let altered = PostgresLog.altered
+    private static let altered = PostgresLog.Alteration.signature.failure
 
     /// What a superuser does between two batches.
     @Test(arguments: [

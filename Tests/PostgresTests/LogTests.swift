@@ -71,35 +71,65 @@ import Testing
         }
     }
 
-    /// How long a transaction stays open beside the sequencer; more with `COUNTERSIGN_LOG_OPEN_SECONDS`.
+    /// How long a transaction and a snapshot stay open beside the sequencer; more with
+    /// `COUNTERSIGN_LOG_OPEN_SECONDS`.
     private static let openSeconds =
         ProcessInfo.processInfo.environment["COUNTERSIGN_LOG_OPEN_SECONDS"].flatMap { Int($0) } ?? 1
 
+    /// F11 of the fault tests: a transaction that has written, and a snapshot that keeps all rows as they were.
     @Test func `leaves nothing out that commits late, and waits for nobody`() async throws {
         try await LogWorld.with { world in
             let log = await world.instance()
             _ = try await log.lead()
             try await world.sequence(log)
             try await world.whileOneIsOpen {
-                // Others go on meanwhile, begun after it and committed before it.
-                let end = ContinuousClock.now + .seconds(Self.openSeconds)
-                var longest = Duration.zero
-                repeat {
-                    try await world.record(2)
-                    let begin = ContinuousClock.now
-                    #expect(try await world.sequence(log) != nil)
-                    longest = max(longest, ContinuousClock.now - begin)
-                } while ContinuousClock.now < end
-                print("beside a transaction that stayed open, the longest tick took \(longest)")
+                try await world.whileASnapshotIsOpen {
+                    try await tick(beside: world, log)
+                    #expect(try await world.count("SELECT \(Self.pinned)") == 2)
+                }
             }
+            // The late one is taken by the very next tick.
             #expect(try await world.sequence(log) != nil)
+            #expect(try await world.count(Self.unsequenced) == 0)
             #expect(try await world.faults() == [])
         }
     }
 
+    private static let unsequenced = "SELECT count(*) FROM countersign.audit_unsequenced"
+    /// Who keeps the horizon of this database where it was: the open transaction and the open snapshot.
+    private static let pinned = """
+        count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+           AND backend_xmin IS NOT NULL AND xact_start < clock_timestamp()
+           AND state IN ('active', 'idle in transaction')
+        """
+
+    /// Records begun after the open one, and committed before it: each tick takes all of them.
+    private func tick(beside world: LogWorld, _ log: PostgresLog) async throws {
+        let end = ContinuousClock.now + .seconds(Self.openSeconds)
+        var longest = Duration.zero
+        var lag = Duration.zero
+        var ticks = 0
+        repeat {
+            let recorded = ContinuousClock.now
+            try await world.record(2)
+            let begin = ContinuousClock.now
+            let batch = try #require(try await world.advance(log))
+            #expect(batch.count == 2)
+            try await log.publish(batch)
+            longest = max(longest, ContinuousClock.now - begin)
+            lag = max(lag, ContinuousClock.now - recorded)
+            #expect(try await world.count(Self.unsequenced) == 0)
+            ticks += 1
+        } while ContinuousClock.now < end || ticks < 10
+        print(
+            "beside a transaction and a snapshot that stayed open: \(ticks) ticks, the longest took "
+                + "\(longest), and the last of two records had its position after \(lag) at most")
+    }
+
     @Test func `is one log, however many sequence at once without the lead`() async throws {
         try await LogWorld.with { world in
-            let logs = [await world.instance(), await world.instance(), await world.instance()]
+            var logs: [PostgresLog] = []
+            for _ in 0..<3 { logs.append(await world.instance(demandsLead: false)) }
             // Only to open it: nobody asks for the lead below.
             _ = try await logs[0].lead()
             try await withThrowingTaskGroup { group in
@@ -110,9 +140,7 @@ import Testing
                     group.addTask {
                         for _ in 0..<40 {
                             do throws(StoreFailure) {
-                                if let batch = try await log.advanceUnled(
-                                    keys: [world.verifierKey], world.signer)
-                                {
+                                if let batch = try await world.advance(log) {
                                     try await log.publish(batch)
                                 }
                             } catch {
@@ -243,9 +271,31 @@ import Testing
             try await world.test.tamper(
                 with: "log_state", "snapshot = '99999999999:99999999999:'::pg_snapshot")
             try await world.record(1)
-            await #expect(throws: StoreFailure.internalFailure(code: "CS010")) {
+            await #expect(throws: PostgresLog.Alteration.transactions.failure) {
                 try await world.advance(log)
             }
+        }
+    }
+
+    @Test(arguments: [
+        ("edge = '{}'", PostgresLog.Alteration.edge),
+        ("edge[1] = substr(edge[1], 1, 7)", .edge),
+        ("edge[1] = edge[1] || sha256('x')", .edge),
+        ("edge[1] = overlay(edge[1] PLACING sha256('x') FROM 33)", .signature),
+        ("origin = 'other.example/log'", .origin),
+    ])
+    func `is not signed on where its state was changed`(
+        change: String, alteration: PostgresLog.Alteration
+    ) async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.record(5)
+            try await world.sequence(log)
+            try await world.tamper("UPDATE log_state SET \(change)")
+            try await world.record(1)
+            await #expect(throws: alteration.failure) { try await world.advance(log) }
+            #expect(PostgresLog.Alteration(alteration.failure) == alteration)
         }
     }
 

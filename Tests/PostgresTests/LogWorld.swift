@@ -46,10 +46,12 @@ struct LogWorld: Sendable {
     }
 
     /// A sequencer with a connection of its own, as an instance has one.
-    func instance() async -> PostgresLog {
+    func instance(
+        of origin: String = Self.origin, demandsLead: Bool = true
+    ) async -> PostgresLog {
         PostgresLog(
             database: await test.open(size: 1, adjust: { $0.statementDeadline = .seconds(60) }),
-            origin: Self.origin)
+            origin: origin, demandsLead: demandsLead)
     }
 
     var signer: @Sendable (Checkpoint) -> SignedNote? { Self.signer(key) }
@@ -112,7 +114,7 @@ struct LogWorld: Sendable {
     func whileOneIsOpen(_ body: () async throws -> Void) async throws {
         let late = try await statement()
         let blocker = try await Blocker(test)
-        let other = await test.open(as: nil, size: 1)
+        let other = await patient()
         async let held: Void = {
             try await other.run { connection throws(PostgresError) in
                 try connection.run(
@@ -123,6 +125,42 @@ struct LogWorld: Sendable {
         try await body()
         try await blocker.release()
         try await held
+    }
+
+    /// Keeps a snapshot of a transaction that has written nothing while `body` runs. It sees the same afterwards.
+    func whileASnapshotIsOpen(_ body: () async throws -> Void) async throws {
+        let blocker = try await Blocker(test, key: "2")
+        let other = await patient()
+        async let held: Void = {
+            try await other.run { connection throws(PostgresError) in
+                try connection.run(
+                    script: """
+                        BEGIN ISOLATION LEVEL REPEATABLE READ;
+                        DO $$ DECLARE seen bigint := (SELECT count(*) FROM countersign.evidence); BEGIN
+                            PERFORM pg_advisory_xact_lock(2);
+                            IF seen <> (SELECT count(*) FROM countersign.evidence) THEN
+                                RAISE EXCEPTION 'the snapshot has moved';
+                            END IF;
+                        END $$;
+                        COMMIT
+                        """)
+            }
+        }()
+        try await eventually("the snapshot is held") {
+            try await count(
+                """
+                SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 2
+                   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                """) == 1
+        }
+        try await body()
+        try await blocker.release()
+        try await held
+    }
+
+    /// A session in which a statement may take as long as the longest fault run.
+    private func patient() async -> Database {
+        await test.open(as: nil, size: 1, adjust: { $0.statementDeadline = .seconds(7200) })
     }
 
     /// Gives positions to what is one batch, signed.
@@ -150,6 +188,7 @@ struct LogWorld: Sendable {
                 if found != .init(unsequenced: 0, missing: 0, altered: 0) {
                     faults.append("\(found)")
                 }
+                faults += try await audit.strays(limit: 100).map { "stray \($0.text)" }
             }
         } catch let fault as LogFault {
             faults.append("\(fault.position): \(fault.what)")

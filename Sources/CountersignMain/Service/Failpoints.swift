@@ -30,22 +30,33 @@ struct Failpoint: Hashable, Sendable {
         case logBeforeSign = "log.before-sign"
         /// The checkpoint is signed, and nothing was written.
         case logAfterSign = "log.after-sign"
+        /// The batch and its checkpoint are written, and nothing is committed.
+        case logBeforeCommit = "log.before-commit"
         /// The database has the batch and its checkpoint, which may not leave the service yet.
         case logAfterCommit = "log.after-commit"
         /// The checkpoint may leave the service, and has not.
         case logAfterPublish = "log.after-publish"
+        /// The mirror has the tiles of a checkpoint, and not the checkpoint.
+        case logBeforeMirror = "log.before-mirror"
+
+        var isOfLog: Bool { rawValue.hasPrefix("log.") }
     }
 
     let place: Place
     /// The passing that kills, from 1.
     let passing: Int
+    /// Whether this instance gives positions without the lead, beside others: what keeps the log one then is the
+    /// database alone.
+    let isUnled: Bool
 
-    /// Reads `PLACE` or `PLACE:N`; `nil` for anything else.
+    /// Reads `PLACE`, `PLACE:N` or, of the log's places, `PLACE:N:unled`; `nil` for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard let place = Place(rawValue: String(parts[0])), parts.count <= 2 else { return nil }
+        guard let place = Place(rawValue: String(parts[0])), parts.count <= 3 else { return nil }
         self.place = place
-        guard parts.count == 2 else {
+        isUnled = parts.count == 3
+        guard !isUnled || place.isOfLog && parts[2] == "unled" else { return nil }
+        guard parts.count > 1 else {
             passing = 1
             return
         }

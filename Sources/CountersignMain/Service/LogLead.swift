@@ -21,10 +21,12 @@ struct Absence: Sendable {
         case alarm
     }
 
-    /// A bank's approvals go on meanwhile, but what nobody else has seen could still be written anew.
-    static let alarmAfter = Duration.seconds(300)
-
+    /// Until somebody is told. A bank's approvals go on meanwhile, but what nobody else has seen could still be
+    /// written anew.
+    let alarmAfter: Duration
     private var told: ContinuousClock.Instant?
+
+    init(alarmAfter: Duration) { self.alarmAfter = alarmAfter }
 
     mutating func ended() { told = nil }
 
@@ -33,7 +35,7 @@ struct Absence: Sendable {
             told = now
             return .first
         }
-        guard now - last >= Self.alarmAfter else { return .none }
+        guard now - last >= alarmAfter else { return .none }
         told = now
         return .alarm
     }

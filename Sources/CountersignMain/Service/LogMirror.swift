@@ -25,6 +25,7 @@ struct LogMirror: Sendable {
 
     let folder: MirrorFolder
     let reader: PostgresLogReader
+    var failpoints: Failpoints?
 
     private static let checkpoint = "checkpoint"
     /// A file that says of a directory without a checkpoint that it is a mirror which begins. Without it, a disk
@@ -68,6 +69,7 @@ struct LogMirror: Sendable {
         }
         // A second in which nothing happened writes nothing.
         if newest?.encoded != published.note {
+            failpoints?.pass(.logBeforeMirror)
             try await write(published.note, to: Self.checkpoint)
         }
         do throws(MirrorFolder.Failure) {

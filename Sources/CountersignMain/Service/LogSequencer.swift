@@ -91,8 +91,8 @@ struct LogSequencer: Sendable {
     private func recover(from failure: StoreFailure, _ state: inout State) async -> Next {
         state = State()
         lead.set(false)
-        if failure == PostgresLog.altered {
-            metrics.mismatched("signature")
+        if let alteration = PostgresLog.Alteration(failure) {
+            metrics.mismatched(alteration.anchor)
             await giveUpLead()
             return .refused
         }
@@ -121,7 +121,7 @@ struct LogSequencer: Sendable {
         let keys = signer.keys.map(\.verifierKey)
         guard
             let batch = try await log.advance(
-                after: last, keys: keys,
+                after: last, keys: keys, written: { failpoints?.pass(.logBeforeCommit) },
                 { checkpoint in
                     failpoints?.pass(.logBeforeSign)
                     let note = signer.sign(checkpoint)
@@ -152,7 +152,8 @@ struct LogSequencer: Sendable {
         let held: SignedNote?
         do throws(LogAnchor.Unread) { held = try await anchor.newest() } catch {
             metrics.failed()
-            Log.event(.logAnchorUnread, [.code("anchor", anchor.name)] + error.fields)
+            Log.event(
+                .logAnchorUnread, [.code("anchor", anchor.name)] + error.fields + [.logRunbook])
             return .unread
         }
         guard let held else { return .same }
@@ -190,6 +191,18 @@ struct LogSequencer: Sendable {
         // Empty logs are all the same, and there may have been none before.
         if checkpoint.size == 0 { return true }
         return try await log.holds(note.text, of: checkpoint.size)
+    }
+}
+
+extension PostgresLog.Alteration {
+    /// The word of the event.
+    fileprivate var anchor: StaticString {
+        switch self {
+        case .transactions: "transactions"
+        case .signature: "signature"
+        case .origin: "origin"
+        case .edge: "edge"
+        }
     }
 }
 

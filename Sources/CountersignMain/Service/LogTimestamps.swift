@@ -78,13 +78,10 @@ struct LogTimestamps: Sendable {
 
 /// What the authorities have stamped so far, as this instance knows it.
 final class TimestampStanding: Sendable {
-    /// Between two questions to one authority.
-    static let pace = Duration.seconds(60)
-
     private struct AuthorityState: Sendable {
         var stamped: (size: Int64, at: Instant)?
         var asked: ContinuousClock.Instant?
-        var absence = Absence()
+        var absence: Absence
     }
 
     private struct State: Sendable {
@@ -93,6 +90,20 @@ final class TimestampStanding: Sendable {
     }
 
     private let state = Locked(State())
+    private let pace: Duration
+    private let alarmAfter: Duration
+
+    /// - Parameters:
+    ///   - pace: Between two questions to one authority.
+    ///   - alarmAfter: Until somebody is told of an absence.
+    init(pace: Duration, alarmAfter: Duration) {
+        self.pace = pace
+        self.alarmAfter = alarmAfter
+    }
+
+    private var unasked: AuthorityState {
+        AuthorityState(absence: Absence(alarmAfter: alarmAfter))
+    }
 
     /// Whether what the database has was read.
     var isKnown: Bool { state.withLock { $0.isKnown } }
@@ -102,7 +113,7 @@ final class TimestampStanding: Sendable {
         state.withLock { state in
             state.isKnown = true
             for (name, stamped) in newest {
-                state.authorities[name, default: AuthorityState()].stamped = stamped
+                state.authorities[name, default: unasked].stamped = stamped
             }
         }
     }
@@ -115,10 +126,10 @@ final class TimestampStanding: Sendable {
     /// Whether it is an authority's turn for a checkpoint of that size; if so, it was asked now.
     func take(_ name: String, for size: Int64, at now: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
-            let one = state.authorities[name] ?? AuthorityState()
+            let one = state.authorities[name] ?? unasked
             let hasGrown = one.stamped.map { size > $0.size } ?? true
-            guard hasGrown, one.asked.map({ now - $0 >= Self.pace }) ?? true else { return false }
-            state.authorities[name, default: AuthorityState()].asked = now
+            guard hasGrown, one.asked.map({ now - $0 >= pace }) ?? true else { return false }
+            state.authorities[name, default: unasked].asked = now
             return true
         }
     }
@@ -130,11 +141,11 @@ final class TimestampStanding: Sendable {
         state.withLock { state in
             switch outcome {
             case .stamped(let size, let at):
-                state.authorities[name, default: AuthorityState()].stamped = (size, at)
-                state.authorities[name, default: AuthorityState()].absence.ended()
+                state.authorities[name, default: unasked].stamped = (size, at)
+                state.authorities[name, default: unasked].absence.ended()
                 return .none
             case .failed:
-                return state.authorities[name, default: AuthorityState()].absence.failed(at: now)
+                return state.authorities[name, default: unasked].absence.failed(at: now)
             }
         }
     }

@@ -52,7 +52,8 @@ extension Configuration {
         let numbers = LogMetrics(metrics)
         let mirror = log.mirror.map {
             LogMirror(
-                folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database))
+                folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database),
+                failpoints: failpoint.map(Failpoints.init))
         }
         let keys = AnnouncedKeys(database: database, service: service)
         let promiseKeys = (try promiseSigner()).map { [$0.verifierKey.text] } ?? []
@@ -62,7 +63,9 @@ extension Configuration {
             signer: signer, origin: origin, database: database, lead: lead, metrics: metrics)
         return LogService(
             sequencer: LogSequencer(
-                log: PostgresLog(database: Postgres.Database(options), origin: origin),
+                log: PostgresLog(
+                    database: Postgres.Database(options), origin: origin,
+                    demandsLead: failpoint?.isUnled != true),
                 signer: signer,
                 origin: origin,
                 anchors: mirror.map { mirror in

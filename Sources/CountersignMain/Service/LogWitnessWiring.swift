@@ -14,6 +14,8 @@ extension Configuration {
     private static let timestampTimeout = Duration.seconds(10)
     /// Of one connection.
     private static let connectTimeout = Duration.seconds(2)
+    /// Between two looks for a checkpoint to show to witnesses, and until one that has not grown is shown again.
+    private static let (witnessLook, witnessFresh) = (Duration.seconds(1), Duration.seconds(60))
     /// The most exchanges at one time.
     private static let slotsMax = 16
 
@@ -40,7 +42,8 @@ extension Configuration {
         guard !witnesses.isEmpty else {
             throw ConfigurationError("log.witness_policy has no witness with a URL")
         }
-        let standing = WitnessStanding(witnesses.map(\.name))
+        let standing = WitnessStanding(
+            witnesses.map(\.name), alarmAfter: .seconds(log.alarmSeconds))
         return LogWitnesses(
             witnesses: witnesses, policy: policy,
             link: WitnessLink(
@@ -52,7 +55,10 @@ extension Configuration {
                 signer.sign(Checkpoint(origin: origin, size: 0, root: MerkleTree.emptyRoot))
             },
             lead: lead, standing: standing,
-            answers: LogWitnesses.measure(witnesses, standing, with: metrics), pace: .standard)
+            answers: LogWitnesses.measure(witnesses, standing, with: metrics),
+            pace: WitnessStanding.Pace(
+                look: Self.witnessLook, round: .seconds(log.witnessSeconds),
+                fresh: Self.witnessFresh))
     }
 
     /// The policy that names the witnesses; `nil` when there are none.
@@ -90,7 +96,8 @@ extension Configuration {
             }
             return TimestampAuthority(url)
         }
-        let standing = TimestampStanding()
+        let standing = TimestampStanding(
+            pace: .seconds(log.timestampSeconds), alarmAfter: .seconds(log.alarmSeconds))
         return LogTimestamps(
             authorities: authorities,
             link: TimestampLink(

@@ -13,9 +13,6 @@ final class WitnessStanding: Sendable {
         let round: Duration
         /// Until a checkpoint that has not grown is shown again, for a fresh time.
         let fresh: Duration
-
-        static let standard = Pace(
-            look: .seconds(1), round: .seconds(10), fresh: .seconds(60))
     }
 
     /// What one outcome gives a person to look at.
@@ -40,7 +37,7 @@ final class WitnessStanding: Sendable {
         var cosigned: (size: Int64, asked: ContinuousClock.Instant)?
         /// By the witness's clock.
         var at: Instant?
-        var absence = Absence()
+        var absence: Absence
         /// Until the witness cosigns again: that it is silent does not make it agree.
         var contradicts = false
     }
@@ -49,15 +46,22 @@ final class WitnessStanding: Sendable {
         var witnesses: [String: WitnessState]
         var lastRound: ContinuousClock.Instant?
         var quorum = Quorum.unknown
-        var quorumAbsence = Absence()
+        var quorumAbsence: Absence
     }
 
     private let state: Locked<State>
+    private let alarmAfter: Duration
 
-    /// - Parameter names: The policy's names of the witnesses that are asked.
-    init(_ names: [String]) {
+    /// - Parameters:
+    ///   - names: The policy's names of the witnesses that are asked.
+    ///   - alarmAfter: Until somebody is told of an absence.
+    init(_ names: [String], alarmAfter: Duration) {
+        self.alarmAfter = alarmAfter
+        let absence = Absence(alarmAfter: alarmAfter)
+        let witnesses = names.map { ($0, WitnessState(absence: absence)) }
         state = Locked(
-            State(witnesses: Dictionary(uniqueKeysWithValues: names.map { ($0, WitnessState()) })))
+            State(
+                witnesses: Dictionary(uniqueKeysWithValues: witnesses), quorumAbsence: absence))
     }
 
     /// Whether a witness has seen another log than this one.
@@ -97,7 +101,8 @@ final class WitnessStanding: Sendable {
         _ outcome: WitnessLink.Outcome, of name: String, at now: ContinuousClock.Instant
     ) -> Notice {
         state.withLock { state in
-            var one = state.witnesses[name] ?? WitnessState()
+            var one =
+                state.witnesses[name] ?? WitnessState(absence: Absence(alarmAfter: alarmAfter))
             defer { state.witnesses[name] = one }
             switch outcome {
             case .cosigned(let size, let at):
@@ -145,7 +150,7 @@ final class WitnessStanding: Sendable {
             state.quorum = .unknown
             state.quorumAbsence.ended()
             for (name, one) in state.witnesses {
-                var fresh = WitnessState()
+                var fresh = WitnessState(absence: Absence(alarmAfter: alarmAfter))
                 fresh.contradicts = one.contradicts
                 state.witnesses[name] = fresh
             }

@@ -44,13 +44,23 @@ extension TestBank {
         #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
         #expect(output.contains(", 0 faults"), sourceLocation: sourceLocation)
         if logIsKept {
-            try await auditLog(acknowledged.map(\.evidence), sourceLocation: sourceLocation)
+            try await auditLog(
+                acknowledged.map(\.evidence), spans: acknowledged.compactMap(\.span),
+                sourceLocation: sourceLocation)
         }
     }
 
     /// Checks that the log is whole, and holds what callers were told is recorded.
+    ///
+    /// - Parameters:
+    ///   - evidence: What callers were told of.
+    ///   - notes: What left the service, beside what the mirror has.
+    ///   - spans: When they were told.
+    ///   - sourceLocation: Where the test asks.
+    /// - Throws: When the log cannot be read; what it should not say is recorded as an issue.
     func auditLog(
-        _ evidence: [String], sourceLocation: SourceLocation = #_sourceLocation
+        _ evidence: [String], notes: Set<Bytes> = [], spans: [Span] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await until("everything has its position") {
             try await count(
@@ -67,6 +77,10 @@ extension TestBank {
         }
         let (ending, output) = try await run(["evidence", "fsck"], as: "countersign_auditor")
         #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
+        var replay = try await LogReplay(self)
+        try await replay.check(
+            notes: notes.union(mirrored().map { [$0] } ?? []), spans: spans)
+        #expect(replay.faults == [], sourceLocation: sourceLocation)
     }
 
     private struct Decision {

@@ -29,7 +29,11 @@ extension TestBank {
             atPath: mirror, withIntermediateDirectories: false)
     }
 
-    private func everything() async throws -> [StoredEvidence] {
+    /// What opens the bodies of evidence.
+    func keyEncryption() throws -> KeyEncryptionKey { try Past.keys(folder).1 }
+
+    /// Every record as it is stored, with its body.
+    func everything() async throws -> [StoredEvidence] {
         let (sealer, key) = try Past.keys(folder)
         let database = Database(DatabaseOptions(connection: superuser, size: 1))
         let store = PostgresEvidenceStore(

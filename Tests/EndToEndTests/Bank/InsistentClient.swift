@@ -11,22 +11,28 @@ actor Shift {
     /// How often an instance was found killed and another one started.
     private(set) var restarts = 0
     private var restarting: Task<ServiceInstance, any Error>?
+    private var flags: [[String]]
 
-    init(_ instance: ServiceInstance) {
+    /// - Parameters:
+    ///   - instance: The first one.
+    ///   - flags: Those of the instances after it; later ones have none.
+    init(_ instance: ServiceInstance, then flags: [[String]] = []) {
         bank = instance.bank
         self.instance = instance
+        self.flags = flags
     }
 
     /// The instance after a dead one.
     func instance(after dead: ServiceInstance) async throws -> ServiceInstance {
         if dead.process !== instance.process { return instance }
         if let restarting { return try await restarting.value }
+        let next = flags.isEmpty ? [] : flags.removeFirst()
         let task = Task { [bank] in
             let ending = try await dead.process.ending()
             guard ending == .killed(signal: SIGKILL) else {
                 throw Unexpected("an instance ended by itself: \(ending) \(dead.process.text)")
             }
-            return try await bank.serve()
+            return try await bank.serve(next)
         }
         restarting = task
         instance = try await task.value
@@ -73,6 +79,8 @@ struct Acknowledged: Sendable {
     let isReplay: Bool
     /// Whether the creation's was.
     let wasCreatedBefore: Bool
+    /// From before it was first asked for until it was acknowledged; `nil` where nobody has looked at the clock.
+    var span: Span?
 }
 
 extension InsistentClient {
@@ -89,13 +97,15 @@ extension InsistentClient {
         }
         // Signed once: the same bytes are sent each time.
         let body = try customer.approval(question)
+        let begin = ContinuousClock.now
         let approved = try await insist { try await $0.approve(question.action, body) }
         guard approved.status == 200, let evidence = approved.text("evidence_id") else {
             throw Unexpected("not approved: \(approved.status) \(approved.problem ?? "")")
         }
         return Acknowledged(
             action: question.action, evidence: evidence, message: question.approve,
-            isReplay: approved.isReplay, wasCreatedBefore: created.isReplay)
+            isReplay: approved.isReplay, wasCreatedBefore: created.isReplay,
+            span: Span(begin: begin, end: .now, id: evidence))
     }
 }
 

@@ -3,15 +3,20 @@ import Postgres
 
 @testable import CountersignMain
 
-/// Gives `body` a durable server of its own with a migrated database, and leaves nothing of it behind.
-func withOwnPostgres(_ body: (PrivatePostgres) async throws -> Void) async throws {
+/// Gives `body` a durable server of its own with a migrated database, or an empty one, and leaves nothing of it
+/// behind.
+func withOwnPostgres(
+    isMigrated: Bool = true, _ body: (PrivatePostgres) async throws -> Void
+) async throws {
     let folder = NSTemporaryDirectory() + "countersign-outage-" + UUID().uuidString
     let server = try PrivatePostgres(at: folder)
     var result = Result<Void, any Error>.success(())
     do {
         _ = try await server.start(.durable)
-        _ = try await Migrator.embedded.migrate(ConnectionInfo(server.url))
-        _ = try await Migrator.state(isDevelopment: true, of: ConnectionInfo(server.url))
+        if isMigrated {
+            _ = try await Migrator.embedded.migrate(ConnectionInfo(server.url))
+            _ = try await Migrator.state(isDevelopment: true, of: ConnectionInfo(server.url))
+        }
         try await body(server)
     } catch {
         result = .failure(error)
@@ -26,4 +31,25 @@ func withOwnPostgres(_ body: (PrivatePostgres) async throws -> Void) async throw
 func kill(_ server: PrivatePostgres) async throws {
     for process in server.places.processesInside() { _ = Glibc.kill(process, SIGKILL) }
     try await until("Postgres is dead") { server.places.processesInside().isEmpty }
+}
+
+/// Runs a program to its end, such as one of Postgres's.
+///
+/// - Parameter words: Its path and arguments.
+/// - Returns: What it wrote to standard output.
+/// - Throws: ``Unexpected`` when it fails.
+@discardableResult
+func runProgram(_ words: [String]) async throws -> Data {
+    let process = Process()
+    process.executableURL = URL(filePath: words[0])
+    process.arguments = Array(words.dropFirst())
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+        throw Unexpected("\(words[0]) ended with \(process.terminationStatus)")
+    }
+    return data
 }

@@ -1,4 +1,5 @@
 import Countersign
+import Evidence
 import Foundation
 import Postgres
 import TestSupport
@@ -125,5 +126,94 @@ import Testing
             #expect(found(secrets, in: try dump(["*"], of: bank)) == [])
             try await bank.auditLog([evidence])
         }
+    }
+
+    /// F23, in the files below the dump: what a disk or a base backup has.
+    @Test func `has no data file with a word of an erased customer, once tables are rewritten`()
+        async throws
+    {
+        try await withOwnPostgres { server in
+            try await TestBank.open(on: try ConnectionInfo(server.url)) { bank in
+                let instance = try await bank.serve(bank.erasing)
+                let evidence = try await live(bank, instance)
+                let secrets = try await secrets(bank)
+                // As autovacuum does: statistics quote what is frequent.
+                for command in ["ANALYZE", "CHECKPOINT"] { try await bank.sql(command) }
+                #expect(try found(secrets, below: server).count > 5)
+                let officer = try await instance.privacy()
+                #expect(
+                    try await officer.post("/v1/customers/c-canary-4711/erasure", [:]).status == 200
+                )
+                try await bank.auditLog([evidence])
+                _ = try await instance.process.ended()
+                for command in ["VACUUM", "CHECKPOINT"] { try await bank.sql(command) }
+                // Dead row versions are free space by now, and not overwritten.
+                print("after VACUUM alone files have \(try found(secrets, below: server))")
+                // ANALYZE leaves the statistics of a table without rows as they are; no bank's is.
+                let emptied = """
+                    DELETE FROM pg_statistic s USING pg_class c
+                     WHERE c.oid = s.starelid AND c.reltuples = 0
+                    """
+                for command in ["ANALYZE", emptied, "VACUUM FULL", "CHECKPOINT"] {
+                    try await bank.sql(command)
+                }
+                #expect(try found(secrets, below: server) == [])
+            }
+        }
+    }
+
+    @Test func `has bodies in the write-ahead log only encrypted, and actions in the clear`()
+        async throws
+    {
+        try await withOwnPostgres { server in
+            try await TestBank.open(on: try ConnectionInfo(server.url)) { bank in
+                let instance = try await bank.serve()
+                let evidence = try await live(bank, instance)
+                let answer = try await instance.auditor().get("/v1/evidence/\(evidence)/bundle")
+                let bundle = try #require(EvidenceBundle(decoding: answer.body))
+                let bodies = bundle.entries.values.compactMap { $0.body?.bytes }
+                #expect(bodies.count >= 4)
+                let ciphertexts: [Bytes] = try await bank.sql(
+                    "SELECT ciphertext FROM countersign.evidence_body"
+                ).map { try $0["ciphertext"] }
+                let log = try files(in: server.places.data + "/pg_wal")
+                func has(_ bytes: some Sequence<UInt8>) -> Bool {
+                    log.contains { $0.range(of: Data(bytes)) != nil }
+                }
+                // A page of the write-ahead log may part one of them, not all.
+                #expect(ciphertexts.count { has($0) } > ciphertexts.count / 2)
+                for body in bodies { #expect(!has(body) && !has(body.prefix(64))) }
+                // What stands in bodies alone: the signature.
+                let approved = try #require(bundle.entries[.approved]?.body)
+                let text = String(decoding: approved.bytes, as: UTF8.self)
+                let signature = try #require(
+                    text.firstMatch(of: /"signature":"([A-Za-z0-9_-]{80,})"/))
+                #expect(!has(signature.1.utf8))
+                // The action's own columns, and what a policy looked at, are in the clear.
+                #expect(has("canary-reference-1".utf8) && has("c-canary-4711".utf8))
+                #expect(has("transfers_in_window".utf8))
+            }
+        }
+    }
+
+    /// The contents of all files in a folder, without those in folders below.
+    private func files(in folder: String) throws -> [Data] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+            FileManager.default.contents(atPath: folder + "/" + $0)
+        }
+    }
+
+    /// Which of them are in a data file of any database of a server.
+    private func found(_ secrets: [String], below server: PrivatePostgres) throws -> [String] {
+        var found: Set<String> = []
+        for folder in ["base", "global", "pg_xact", "pg_multixact", "pg_stat"] {
+            let path = server.places.data + "/" + folder
+            for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+                let data = FileManager.default.contents(atPath: path + "/" + name) ?? Data()
+                let here = self.found(secrets, in: data)
+                found.formUnion(here)
+            }
+        }
+        return found.sorted()
     }
 }

@@ -61,20 +61,15 @@ import Testing
 }
 
 extension TestBank {
-    /// Writes a key of the log of its own and the policy that takes this witness, and gives the flags for both.
+    /// Writes the policy that takes this witness, and gives the flag for it.
     func flags(of witness: Peer) async throws -> [String] {
-        let key = try Ed25519PrivateKey.generate()
-        let verifierKey = VerifierKey(
-            name: WitnessedLog.origin, kind: .ed25519, publicKey: key.publicKey
-        ).text
+        let verifierKey = try logKey().text
         try await witness.call("trust", ["key": .string(verifierKey)])
         let witnessKey = try #require(try await witness.call("key").text)
         let witnessURL = try #require(try await witness.call("url").text)
-        let policy = "log \(verifierKey)\nwitness audit \(witnessKey) \(witnessURL)\nquorum audit\n"
-        try Self.write(key.pem, to: folder + "/own-log.pem")
-        try Self.write(policy, to: folder + "/policy")
-        return [
-            "--log-key", folder + "/own-log.pem", "--log-witness-policy", folder + "/policy",
-        ]
+        try Self.write(
+            "log \(verifierKey)\nwitness audit \(witnessKey) \(witnessURL)\nquorum audit\n",
+            to: folder + "/policy")
+        return ["--log-witness-policy", folder + "/policy"]
     }
 }

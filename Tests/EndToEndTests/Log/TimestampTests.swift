@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func `that is silent for minutes alarms`() {
-        let standing = TimestampStanding()
+        let standing = TimestampStanding(pace: .seconds(60), alarmAfter: .seconds(300))
         let begin = ContinuousClock.now
         func fail(after seconds: Int) -> Absence.Notice {
             standing.note(.failed(.timeout), of: "tsa", at: begin + .seconds(seconds))

@@ -113,7 +113,7 @@ import Testing
     private let begin = ContinuousClock.now
 
     @Test func `alarms when one has been silent for five minutes, and every five again`() {
-        let standing = WitnessStanding(["w0"])
+        let standing = WitnessStanding(["w0"], alarmAfter: .seconds(300))
         func fail(after seconds: Int) -> WitnessStanding.Notice {
             standing.note(.failed(.timeout), of: "w0", at: begin + .seconds(seconds))
         }
@@ -140,7 +140,7 @@ import Testing
             text: Bytes(
                 "witness w0 \(keys[0].text)\nwitness w1 \(keys[1].text)\ngroup g all w0 w1\nquorum g\n"
                     .utf8))
-        let standing = WitnessStanding(["w0", "w1"])
+        let standing = WitnessStanding(["w0", "w1"], alarmAfter: .seconds(300))
         func judge(after seconds: Int) -> Bool {
             standing.judge(3, by: policy, at: begin + .seconds(seconds))
         }

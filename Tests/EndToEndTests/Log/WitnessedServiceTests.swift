@@ -68,6 +68,77 @@ import Testing
         }
     }
 
+    /// For how many seconds both are away; more with `COUNTERSIGN_LOG_AWAY_SECONDS`.
+    private static let awaySeconds =
+        ProcessInfo.processInfo.environment["COUNTERSIGN_LOG_AWAY_SECONDS"].flatMap { Int($0) } ?? 3
+
+    @Test func `approves while all others are away, alarms, and has the gap covered afterwards`()
+        async throws
+    {
+        try await Peer.witness { witness in
+            try await Peer.authority { authority in
+                try await withBank { bank in
+                    let pace = ["--log-witness-seconds", "1", "--log-timestamp-seconds", "1"]
+                    let alarm = ["--log-alarm-seconds", "\(min(300, Self.awaySeconds - 1))"]
+                    let instance = try await bank.serve(
+                        flags(bank, witness, authority) + pace + alarm)
+                    let customer = try await bank.customer("c-1", at: instance)
+                    let client = InsistentClient(Shift(instance))
+                    var paid = [try await client.pay(from: customer, key: "k-0")]
+                    try await expectWords(bank, of: paid)
+                    #expect(instance.lines("log.quorum_missing") == [])
+                    try await witness.call("down")
+                    try await authority.behave("unavailable")
+                    let end = ContinuousClock.now + .seconds(Self.awaySeconds)
+                    let alarms = [
+                        "log.quorum_missing", "log.witness_silent", "log.timestamps_silent",
+                    ]
+                    // Until the time is over and each alarm was told; in a long run at longer intervals, as limits allow.
+                    let interval = Duration.milliseconds(max(400, Self.awaySeconds * 5))
+                    while ContinuousClock.now < end
+                        || !alarms.allSatisfy({ instance.process.hasLogged($0) })
+                    {
+                        paid.append(try await client.pay(from: customer, key: "k-\(paid.count)"))
+                        try await Task.sleep(for: interval)
+                    }
+                    for event in alarms {
+                        let line = try #require(instance.lines(event).first)
+                        #expect(line.contains(#""level":"alarm""#))
+                    }
+                    #expect(instance.lines("log.witness_failed").count == 1)
+                    #expect(instance.lines("log.timestamp_failed").count == 1)
+                    // The log went on meanwhile.
+                    let last = try #require(paid.last)
+                    try await until("it has its position") {
+                        try await bank.position(of: last.evidence) != nil
+                    }
+                    try await witness.call("up")
+                    try await authority.behave("good")
+                    try await expectWords(bank, of: paid)
+                    try await bank.auditLog(
+                        paid.map(\.evidence), spans: paid.compactMap(\.span))
+                    print(
+                        "\(paid.count) approvals while nobody outside looked, and all are covered")
+                }
+            }
+        }
+    }
+
+    /// Waits for a cosignature and a timestamp of a checkpoint that holds all of them.
+    private func expectWords(_ bank: TestBank, of paid: [Acknowledged]) async throws {
+        let ids = paid.map { "'\($0.evidence)'" }.joined(separator: ", ")
+        for table in ["log_cosignature", "log_timestamp"] {
+            try await until("\(table) covers all") {
+                try await bank.count(
+                    """
+                    SELECT count(*) FROM countersign.\(table) t
+                     WHERE (SELECT count(*) FROM countersign.log_leaf
+                             WHERE evidence_id IN (\(ids)) AND position < t.size) = \(paid.count)
+                    """) > 0
+            }
+        }
+    }
+
     @Test func `does not start with a policy that is not of its log, or without TLS`()
         async throws
     {
