@@ -15,8 +15,7 @@ package enum CredentialEvidence {
             .init("public_key", .string(Base64.encodeURL(credential.registration.publicKey))),
             .init("signature_format", .optional(recorded.signatureFormat?.rawValue)),
             .init("message", .string(Base64.encodeURL(context.enrolment.message))),
-            .init("proof", credential.command.offered.evidence),
-            .init("attestation", recorded.attestation.evidence),
+            .init("attestation", recorded.attestation.judgement),
             .init("assurance", .string(recorded.assurance.rawValue)),
             .init("backup_eligible", .bool(recorded.backupEligible)),
             .init("backup_state", .bool(recorded.backupState)),
@@ -25,11 +24,19 @@ package enum CredentialEvidence {
         if let passkey = credential.registration.passkey {
             body.append(.init("sign_count", .integer(Int64(passkey.signCount))))
         }
-        body.append(.init("authorization", authorization(credential, context)))
+        let (proof, statement) = credential.command.offered.evidenceWithoutStatement
+        body.append(.init("proof", proof))
+        let authorization = authorization(credential, context)
+        body.append(.init("authorization", ["kind": authorization["kind"] ?? .null]))
         var drafts = [
             EvidenceDraft(
                 .credentialEnrolled, credential: recorded.id, outcome: "active",
-                body: .object(body))
+                body: .object(body),
+                attachment: .object(
+                    [
+                        .init("authorization", authorization),
+                        .init("facts", recorded.attestation.facts),
+                    ] + statement))
         ]
         if case .credential(let vouching) = credential.vouching {
             drafts.append(
@@ -167,6 +174,14 @@ extension Attestation {
             "profiles": profiles.json,
         ]
     }
+
+    /// What was made of the statement; its bytes, and the facts in it, are kept beside the body.
+    var judgement: JSON {
+        [
+            "verdict": .string(verdict.rawValue), "format": .optional(format),
+            "profiles": profiles.json,
+        ]
+    }
 }
 
 extension [AttestationProfile] {
@@ -192,6 +207,16 @@ extension RegisteredCredential {
 }
 
 extension OfferedCredential {
+    /// The key and the proof without what its maker says of it, which is long, and that.
+    var evidenceWithoutStatement: (proof: JSON, statement: [JSON.Member]) {
+        guard case .object(let members) = evidence else { return (evidence, []) }
+        let names = ["attestation", "attestation_object"]
+        return (
+            .object(members.filter { !names.contains($0.name) }),
+            members.filter { names.contains($0.name) }
+        )
+    }
+
     /// The key and the proof as they came.
     package var evidence: JSON {
         switch self {

@@ -10,17 +10,31 @@ package struct EvidenceDraft: Sendable {
     package let outcome: String?
     /// Everything that a third party needs to verify it again. Encrypted before it is stored.
     package let body: JSON
+    /// What is long, and what nobody needs who verifies the body: encrypted and erased with it, and in no
+    /// bundle. The body's member `attachment_digest` commits to it.
+    package let attachment: JSON?
 
     package init(
         _ kind: EvidenceKind, action: ID<Action>? = nil, credential: ID<Credential>? = nil,
-        policy: Digest? = nil, outcome: String? = nil, body: JSON
+        policy: Digest? = nil, outcome: String? = nil, body: JSON, attachment: JSON? = nil
     ) {
         self.kind = kind
         self.action = action
         self.credential = credential
         self.policy = policy
         self.outcome = outcome
-        self.body = body
+        self.attachment = attachment
+        if let attachment, case .object(let members) = body {
+            let digest = sha256(attachment.encoded).hex
+            self.body = .object(members + [.init("attachment_digest", .string(digest))])
+        } else {
+            self.body = body
+        }
+    }
+
+    /// What is encrypted: the body, and after a line feed, which JSON is written without, the attachment.
+    fileprivate var plaintext: Bytes {
+        body.encoded + (attachment.map { [0x0A] + $0.encoded } ?? [])
     }
 }
 
@@ -168,7 +182,7 @@ package struct EvidenceSealer: Sendable {
             subject: subject, bodySubject: key.subject, leaf: leaf,
             leafHash: EvidenceSealer.leafHash(leaf),
             bodyCommitment: commitment, salt: salt, nonce: nonce,
-            ciphertext: key.seal(body, of: id, nonce: nonce))
+            ciphertext: key.seal(draft.plaintext, of: id, nonce: nonce))
     }
 
     /// `SHA-256(prefix ‖ salt ‖ body)`; the salt keeps it from being guessed after an erasure.

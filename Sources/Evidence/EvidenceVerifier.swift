@@ -89,8 +89,9 @@ package struct EvidenceVerifier: Sendable {
             guard erasures.explain(record) else { throw .bodyMissing }
             return (.erased, [:])
         }
-        guard let bytes = record.openBody(with: keyEncryption),
-            let body = JSON(recorded: bytes)
+        guard let opened = record.open(with: keyEncryption),
+            let body = JSON(recorded: opened.body),
+            (body["attachment_digest"] == nil) == (opened.attachment == nil)
         else { throw .body }
         if leaf.kind == EvidenceKind.subjectErased.rawValue, ErasedSubject(leaf, body) == nil {
             throw .erasure

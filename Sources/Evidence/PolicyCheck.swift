@@ -106,8 +106,11 @@ package struct PolicyAudit {
             throw .policyInForce
         }
         let verdict = policy.decide(content, state)
+        // What is refused is never recorded as approved, under whatever outcome.
+        let isApproval = leaf.kind == EvidenceKind.actionApproved.rawValue
         guard JSON(recorded: verdict.json.encoded) == decided["verdict"],
-            leaf.outcome == verdict.recordedOutcome
+            leaf.outcome == verdict.recordedOutcome,
+            isApproval == (leaf.outcome == Authorization.approved.rawValue)
         else { throw .verdict }
     }
 }

@@ -1,4 +1,5 @@
 package import Countersign
+internal import Crypto
 
 /// One record as it lies in the database.
 package struct StoredEvidence: Sendable {
@@ -70,11 +71,31 @@ package struct StoredEvidence: Sendable {
     /// - Returns: The body's bytes exactly as they were sealed; `nil` when it was erased, cannot be
     ///   decrypted, or is not what the leaf commits to.
     package func openBody(with keyEncryption: KeyEncryptionKey) -> Bytes? {
-        guard let body,
-            let key = keyEncryption.unwrap(body.wrappedKey, for: body.subject ?? subject),
-            let plain = key.open(body.ciphertext, of: id, nonce: body.nonce),
-            EvidenceSealer.commitment(to: plain, salt: body.salt).bytes == bodyCommitment
+        open(with: keyEncryption)?.body
+    }
+
+    /// A body as it was sealed, and what was kept beside it.
+    package struct Opened: Sendable {
+        package let body: Bytes
+        package let attachment: Bytes?
+    }
+
+    /// As ``openBody(with:)``, with the attachment, which has to be the one that the body commits to.
+    package func open(with keyEncryption: KeyEncryptionKey) -> Opened? {
+        guard let sealed = body,
+            let key = keyEncryption.unwrap(sealed.wrappedKey, for: sealed.subject ?? subject),
+            let plain = key.open(sealed.ciphertext, of: id, nonce: sealed.nonce)
         else { return nil }
-        return plain
+        let end = plain.firstIndex(of: 0x0A) ?? plain.endIndex
+        let body = Bytes(plain[..<end])
+        guard EvidenceSealer.commitment(to: body, salt: sealed.salt).bytes == bodyCommitment else {
+            return nil
+        }
+        guard end < plain.endIndex else { return Opened(body: body, attachment: nil) }
+        let attachment = Bytes(plain[(end + 1)...])
+        guard JSON(recorded: body)?["attachment_digest"]?.text == sha256(attachment).hex else {
+            return nil
+        }
+        return Opened(body: body, attachment: attachment)
     }
 }

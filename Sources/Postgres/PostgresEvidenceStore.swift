@@ -169,10 +169,17 @@ package struct PostgresEvidenceStore: EvidenceService {
         }
     }
 
-    /// A stored record as the API shows it, with its decrypted body.
+    /// A stored record as the API shows it, with its decrypted body, and in it as one member more what was kept
+    /// beside it.
     package func opened(_ found: Found) -> EvidenceRecord {
         let record = found.record
-        let body = record.openBody(with: keyEncryption).flatMap { JSON(recorded: $0) }
+        let opened = record.open(with: keyEncryption)
+        var body = opened.flatMap { JSON(recorded: $0.body) }
+        if case .object(let members)? = body,
+            let attachment = opened?.attachment.flatMap({ JSON(recorded: $0) })
+        {
+            body = .object(members + [.init("attachment", attachment)])
+        }
         return EvidenceRecord(
             id: record.id, kind: record.kind,
             at: EvidenceLeaf(decoding: record.leaf)?.at ?? record.recordedAt,

@@ -1,5 +1,6 @@
 import Countersign
 import Evidence
+import Foundation
 import TestSupport
 import Testing
 
@@ -14,6 +15,55 @@ import Testing
         let named = table.compactMap { $0.split(separator: "|").first }.joined()
         for kind in EvidenceKind.allCases {
             #expect(named.contains("`\(kind.rawValue)`"), "\(kind.rawValue)")
+        }
+    }
+
+    /// The part of the page below a heading.
+    private func section(_ heading: String) throws -> String {
+        let found = page.components(separatedBy: "\n#").first {
+            $0.drop { $0 == "#" }.hasPrefix(" \(heading)\n")
+        }
+        return try #require(found, "\(heading)")
+    }
+
+    @Test func `names every input of a policy, and what a verdict says`() throws {
+        let text = try section("The policy's decision")
+        var state = Fixtures.state()
+        state.isAssisted = true
+        let names = Set(state.members.keys)
+        #expect(names.count == 26)
+        for name in names { #expect(text.contains("`\(name)`"), "\(name)") }
+        // And no member that there is not: the first cells of the table.
+        let cells = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "|").dropFirst(0).first.map(String.init) }
+        let told = cells.flatMap { $0.split(separator: "`").map(String.init) }
+            .filter { !$0.allSatisfy { ", ".contains($0) } }
+        #expect(Set(told) == names)
+        for name in ["hold", "reservations", "ceilings", "rule", "limit_before"] {
+            #expect(text.contains("`\(name)`"), "\(name)")
+        }
+    }
+
+    @Test func `maps each member of a signed message to the stored action`() throws {
+        let text = page
+        for kind in ActionKind.allCases {
+            let content = try Fixtures.content(kind)
+            let table = try #require(
+                text.components(separatedBy: "| in `action`, under the kind |").last)
+            for member in content.members.keys {
+                #expect(table.contains("`\(member)`"), "\(kind.rawValue): \(member)")
+            }
+            guard case .object(let members) = content.json else { continue }
+            for member in members where member.name != "payee" {
+                #expect(table.contains("`\(member.name)`"), "\(kind.rawValue): \(member.name)")
+            }
+        }
+    }
+
+    @Test func `lists where the log is served otherwise than tlog-tiles has it`() throws {
+        let text = try section("Tiles")
+        for word in ["`auditor`", "`Cache-Control: no-store`", "not compressed", "404"] {
+            #expect(text.contains(word), "\(word)")
         }
     }
 

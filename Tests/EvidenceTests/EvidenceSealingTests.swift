@@ -37,6 +37,30 @@ import Testing
         #expect(!String(decoding: body.ciphertext, as: UTF8.self).contains("Erika"))
     }
 
+    /// What is long and nobody needs who verifies a body is in no bundle, and is as safe as the body.
+    @Test func `have what is kept beside them opened too, if it is what they commit to`() throws {
+        let attachment: JSON = ["attestation": "long\nand \"quoted\""]
+        let draft = EvidenceDraft(
+            .actionCancelled, action: Fixtures.id(1), body: ["reason": "Erika"],
+            attachment: attachment)
+        let stored = try log.record([draft])[0]
+        let opened = try #require(stored.open(with: log.keyEncryption))
+        #expect(opened.attachment == attachment.encoded)
+        let digest = sha256(attachment.encoded).hex
+        let body = #"{"reason":"Erika","attachment_digest":"\#(digest)"}"#
+        #expect(opened.body == Bytes(body.utf8) && draft.body.encoded == opened.body)
+        #expect(stored.openBody(with: log.keyEncryption) == opened.body)
+        #expect(log.verifier.fault(of: stored) == nil)
+        // A record without one has none, and one that names another, or none where one is named, is a fault.
+        #expect(try #require(record.open(with: log.keyEncryption)).attachment == nil)
+        for other in [nil, ["attestation": "another"]] as [JSON?] {
+            let forged = EvidenceDraft(
+                .actionCancelled, action: Fixtures.id(1),
+                body: ["attachment_digest": .string(digest), "reason": "Erika"], attachment: other)
+            #expect(log.verifier.fault(of: try log.record([forged])[0]) == .body)
+        }
+    }
+
     @Test func `cannot be opened with another key, nor sealed with one`() throws {
         let other = try TestLog(key: 4)
         #expect(!opens(record, with: other.keyEncryption))

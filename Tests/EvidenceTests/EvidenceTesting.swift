@@ -129,6 +129,7 @@ extension EvidenceDraft {
     func with(kind: EvidenceKind? = nil, body: JSON? = nil) -> EvidenceDraft {
         EvidenceDraft(
             kind ?? self.kind, action: action, credential: credential, policy: policy,
-            outcome: outcome, body: body ?? self.body)
+            outcome: outcome, body: body ?? self.body,
+            attachment: body == nil ? attachment : nil)
     }
 }

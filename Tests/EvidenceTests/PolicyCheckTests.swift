@@ -87,6 +87,16 @@ import Testing
         }
     }
 
+    @Test func `that were allowed are approvals, and those that were refused are none`() throws {
+        for amount in ["10.00", "60000.00"] {
+            let decided = try decision(amount, Fixtures.state())
+            let other: EvidenceKind =
+                decided.kind == .actionApproved ? .actionRefused : .actionApproved
+            #expect(try fault(of: decided, after: [publication]) == nil)
+            #expect(try fault(of: decided.with(kind: other), after: [publication]) == .verdict)
+        }
+    }
+
     /// What officers were refused; `changes` are of its body.
     private func refusal(
         _ amount: String, outcome: String? = nil, _ changes: [(String, JSON?)] = []

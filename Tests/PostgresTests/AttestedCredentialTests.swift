@@ -79,7 +79,7 @@ import WebAuthn
                 try await world.credentials.loadForRevocation(phone.credential))
             #expect(context.credential.json == credential.json)
             let body = try #require(try await world.bodies(.credentialEnrolled).first)
-            #expect(body["attestation"]?["facts"] == Self.attestation.facts)
+            #expect(body["attachment"]?["facts"] == Self.attestation.facts)
             #expect(body["assurance"] == "biometric-attested")
             #expect(try await world.evidenceHolds())
         }

@@ -41,10 +41,13 @@ extension EnrolmentWorld {
     /// The bodies of one kind, in the order in which they were written.
     func bodies(_ kind: EvidenceKind) async throws -> [JSON] {
         try await evidence().filter { $0.kind == kind.rawValue }.map { record in
-            guard let bytes = record.openBody(with: keyEncryption) else {
+            guard let opened = record.open(with: keyEncryption) else {
                 throw Unexpected("a body that does not open")
             }
-            return try JSONDecoder().decode(JSON.self, from: Data(bytes))
+            let body = try JSONDecoder().decode(JSON.self, from: Data(opened.body))
+            // As the API shows it.
+            return body.setting(
+                "attachment", to: opened.attachment.flatMap { JSON(recorded: $0) })
         }
     }
 

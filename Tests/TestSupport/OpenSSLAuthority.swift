@@ -26,6 +26,7 @@ package struct OpenSSLAuthority {
     ///   - text: What is stamped.
     ///   - time: When, in UTC: `2026-01-05 10:00:00`.
     /// - Returns: The TimeStampResp.
+    /// - Throws: When `openssl` fails.
     package func stamp(_ text: Bytes, at time: String) throws -> Bytes {
         try tool.write(text, to: "text")
         _ = try tool.shell(

@@ -8,6 +8,8 @@ import Foundation
 package struct PageCommands {
     package let script: String
     package let output: String
+    /// The script, block by block.
+    package let blocks: [String]
 
     /// Takes a block between fences.
     ///
@@ -33,7 +35,8 @@ package struct PageCommands {
         guard !blocks.isEmpty else {
             throw InvalidValue("section", "\(page) has no blocks under “\(heading)”.")
         }
-        script = blocks.map(\.script).joined()
+        self.blocks = blocks.map(\.script)
+        script = self.blocks.joined()
         output = blocks.map(\.output).joined()
     }
 
@@ -64,6 +67,7 @@ package struct PageCommands {
                 output += line + "\n"
             }
         }
+        blocks = [script]
         self.script = script
         self.output = output
     }

@@ -9,8 +9,12 @@ import Crypto
 package struct EvidenceBundle: Hashable, Sendable {
     /// Changes with any change of meaning of a member.
     package static let version = "countersign/bundle/1"
-    /// Of a file; a normal bundle has less than 20 KB.
+    /// Of a file that is read.
     package static let bytesMax = 1 << 20
+    /// Of a bundle that is made: timestamps are left out rather than that it is longer.
+    package static let madeBytesMax = 20_480
+    /// Of timestamps in a bundle that is made.
+    package static let timestampsMax = 2
 
     /// A record and the proof that it is in the log.
     package struct Entry: Hashable, Sendable {
@@ -75,7 +79,8 @@ extension EvidenceBundle {
     ///
     /// - Parameters:
     ///   - records: Each in another role.
-    ///   - timestamps: Timestamp responses over the checkpoint.
+    ///   - timestamps: Timestamp responses over the checkpoint, of which it holds the smallest, at most
+    ///     ``timestampsMax`` and only so many that it has at most ``madeBytesMax``.
     ///   - checkpoint: A signed ``Checkpoint`` of a tree with all the records.
     ///   - tile: The hashes of a tile of that tree, or of one that has grown since.
     package init?(
@@ -95,9 +100,22 @@ extension EvidenceBundle {
                         position: record.position, hashes: hashes), forKey: record.role) == nil
             else { return nil }
         }
-        self.checkpoint = checkpoint
-        self.timestamps = timestamps
-        self.entries = entries
+        let bare = Self(checkpoint: checkpoint, timestamps: [], entries: entries)
+        self.init(
+            checkpoint: checkpoint, timestamps: bare.fitting(timestamps), entries: entries)
+    }
+
+    /// The smallest timestamps, so many as there is room for. Of what proves the records nothing is ever left out.
+    private func fitting(_ timestamps: [Bytes]) -> [Bytes] {
+        var room = Self.madeBytesMax - encoded.count
+        var taken: [Bytes] = []
+        for token in timestamps.sorted(by: { $0.count < $1.count }).prefix(Self.timestampsMax) {
+            // With its quotes, and with the comma before it.
+            room -= Base64.encode(token).utf8.count + 2 + (taken.isEmpty ? 0 : 1)
+            guard room >= 0 else { break }
+            taken.append(token)
+        }
+        return taken
     }
 }
 

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [CredentialKind.deviceKey, .passkey], [SignedDecision.approve, .reject])
+    @Test(arguments: zip([CredentialKind.deviceKey, .passkey], [SignedDecision.approve, .reject]))
     func
         `leads from each record to the checkpoint that the log has signed, and to the customer's signature`(
             credential: CredentialKind, decision: SignedDecision
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `fails wherever something is another`() async throws {
-        let world = try await world(.passkey)
+        let world = try await world(.passkey) { $0.following = [] }
         let bundle = try world.bundle()
         let text = String(decoding: bundle.encoded, as: UTF8.self)
         let checkpoint = try #require(Checkpoint(text: bundle.checkpoint.text))
@@ -113,7 +113,6 @@ import Testing
             (#"log.bank.example\n\#(size)\n"#, #"log.bank.example\n\#(size + 1)\n"#),
             (Base64.encode(checkpoint.root.bytes), Base64.encode(sha256([]).bytes)),
             ("index 602", "index 603"), (sibling(0), sibling(1)),
-            (sibling(hashes.count - 1), sibling(0)),
             (#"\"outcome\":\"approved\""#, #"\"outcome\":\"approvee\""#),
             (#"\"assurance\""#, #"\"assuranse\""#),
             (signature, String(signature.reversed())),
@@ -137,6 +136,7 @@ import Testing
             _ role: BundleRole, _ path: String, _ value: JSON
         ) async throws -> BundleWorld {
             try await world {
+                $0.following = []
                 $0.alter = {
                     $0 == role ? $1.with(body: $1.body.setting(path, to: value)) : $1
                 }
@@ -147,7 +147,7 @@ import Testing
             (.approved, "public_key", .string(Base64.encodeURL(other))),
             (.enrolled, "public_key", .string(Base64.encodeURL(other))),
             (.approved, "message", "e30"), (.approved, "enrolment_evidence_id", "x"),
-            (.created, "action.customer_id", "c-1002"), (.created, "action.id", "x"),
+            (.created, "action.customer_id", "c-1002"),
         ] as [(BundleRole, String, JSON)] {
             let world = try await altered(role, path, value)
             #expect(throws: (any Error).self, "\(role) \(path)") {

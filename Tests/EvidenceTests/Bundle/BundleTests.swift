@@ -162,21 +162,4 @@ import Testing
         ) { _ in Array(repeating: sha256([]), count: 256) }
         #expect(twice == nil)
     }
-
-    /// Of a log with a million leaves (proofs have 20 hashes), with two witnesses and two timestamps without
-    /// certificates, under the policy that an installation begins with.
-    @Test(arguments: [CredentialKind.deviceKey, .passkey])
-    func `has at most 20 KB`(credential: CredentialKind) async throws {
-        let world = try await BundleWorld {
-            $0.credential = credential
-            $0.document = try RepositoryFiles.firstPolicy()
-        }
-        let token = Bytes(repeating: 1, count: 900)
-        let bundle = try world.bundle(timestamps: [token, token])
-        let missing = bundle.entries.values.reduce(0) { $0 + 20 - $1.hashes.count } * 46
-        let size = bundle.encoded.count + missing
-        let literal = size + (bundle.entries.count - 1) * bundle.checkpoint.encoded.count
-        print("bundle by \(credential.rawValue): \(size) bytes, \(literal) with literal proofs")
-        #expect(size <= 20_480)
-    }
 }

@@ -137,10 +137,9 @@ struct BundleWorld {
             ]
             proof = proof.setting(
                 "client_data_json", to: .string(Base64.encodeURL(clientData.encoded)))
-            // As long as that of a real key with a certificate.
             proof = proof.setting(
-                "attestation_object",
-                to: .string(Base64.encodeURL(Bytes(repeating: 7, count: 1000))))
+                "passkey_id", to: .string(Base64.encodeURL(sha256(message).bytes)))
+            proof = proof.setting("transports", to: ["hybrid", "internal"])
         }
         return EvidenceDraft(
             .credentialEnrolled, credential: credential, outcome: "active",
@@ -152,11 +151,26 @@ struct BundleWorld {
                 "signature_format": .optional(recorded.signatureFormat?.rawValue),
                 "message": .string(Base64.encodeURL(message)), "proof": proof,
                 "attestation": ["verdict": "none", "format": "none", "profiles": []],
-                "backup_eligible": .bool(false), "backup_state": .bool(false),
-                // As long as a signed token of a bank.
+                "assurance": "none", "backup_eligible": .bool(false), "backup_state": .bool(false),
+                "enrolled_at": "2026-01-05T08:00:00.123Z", "sign_count": .integer(0),
+                "authorization": ["kind": "sca_token"],
+            ],
+            // As long as a signed token of a bank, and as the attestation of a real phone.
+            attachment: [
                 "authorization": ["token": .string(String(repeating: "e", count: 600))],
+                "attestation": [
+                    "format": "android-key",
+                    "certificates": .array(
+                        Self.certificateSizes.map {
+                            .string(Base64.encodeURL(Bytes(repeating: 7, count: $0)))
+                        }),
+                ],
             ])
     }
+
+    /// In bytes, leaf first: of a StrongBox of 2025, a chain of five certificates as Android's remote
+    /// provisioning makes them.
+    static let certificateSizes = [799, 487, 475, 900, 1312]
 
     private func created(_ action: RecordedAction) -> EvidenceDraft {
         EvidenceDraft(

@@ -22,6 +22,12 @@ struct FakeLog: LogReader {
                 #expect(answer.status == 200 && answer.body == Bytes(path.utf8), "\(path)")
                 #expect(answer.headers["content-type"] == "application/octet-stream")
             }
+            // Where it differs from tlog-tiles, as docs/evidence-format.md lists it.
+            let tile = try await api.send(
+                "GET", "/log/tile/0/000.p/3", as: .auditor, headers: ["Accept-Encoding: gzip"])
+            #expect(tile.status == 200 && tile.headers["cache-control"] == "no-store")
+            #expect(tile.headers["content-encoding"] == nil)
+            #expect(try await api.get("/log/checkpoint?a=b", as: .auditor).status == 400)
             for path in ["tile/0/001", "tile/0/x001/x002/x003/x004/005", "tile/0", "other"] {
                 #expect(
                     try await api.get("/log/" + path, as: .auditor).slug == "not-found",
