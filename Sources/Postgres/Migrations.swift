@@ -69,6 +69,6 @@ extension Migration {
         Migration("V0036_evidence_kept", PackageResources.V0036_evidence_kept_sql),
         Migration("V0037_readers", PackageResources.V0037_readers_sql),
         Migration("V0038_evidence_beside", PackageResources.V0038_evidence_beside_sql),
-        Migration("V0040_unsequenced_all", PackageResources.V0040_unsequenced_all_sql),
+        Migration("V0040_unsequenced", PackageResources.V0040_unsequenced_sql),
     ]
 }
