@@ -55,6 +55,7 @@ extension Statement {
         "record_timestamp", .write, PackageResources.record_timestamp_sql)
     static let logTimestamped = Statement(
         "log_timestamped", .read, PackageResources.log_timestamped_sql)
+    static let noteRewound = Statement("note_rewound", .write, PackageResources.note_rewound_sql)
     static let logStrays = Statement("log_strays", .read, PackageResources.log_strays_sql)
     static let logWaiting = Statement("log_waiting", .read, PackageResources.log_waiting_sql)
     static let logIsDue = Statement("log_is_due", .read, PackageResources.log_is_due_sql)

@@ -70,7 +70,7 @@ extension Migration {
         Migration("V0037_readers", PackageResources.V0037_readers_sql),
         Migration("V0038_evidence_beside", PackageResources.V0038_evidence_beside_sql),
         Migration("V0039_log_quorum", PackageResources.V0039_log_quorum_sql),
-        Migration("V0040_unsequenced_all", PackageResources.V0040_unsequenced_all_sql),
+        Migration("V0040_unsequenced", PackageResources.V0040_unsequenced_sql),
         Migration("V0041_promises", PackageResources.V0041_promises_sql),
     ]
 }

@@ -203,6 +203,13 @@ package struct PostgresLog: Sendable {
         }
     }
 
+    /// Remembers ``Alteration/transactions``: when the counter has caught up it is still so.
+    ///
+    /// - Throws: ``StoreFailure``. It does nothing where the counter did not go backwards.
+    package func noteRewound() async throws(StoreFailure) {
+        try await database.query(.noteRewound)
+    }
+
     /// Gives the lead up, so that another instance may try.
     ///
     /// - Throws: ``StoreFailure``.

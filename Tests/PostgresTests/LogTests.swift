@@ -271,9 +271,25 @@ import Testing
             try await world.test.tamper(
                 with: "log_state", "snapshot = '99999999999:99999999999:'::pg_snapshot")
             try await world.record(1)
-            await #expect(throws: PostgresLog.Alteration.transactions.failure) {
-                try await world.advance(log)
-            }
+            let rewound = PostgresLog.Alteration.transactions.failure
+            await #expect(throws: rewound) { try await world.advance(log) }
+            // That it has caught up does not make it another.
+            try await log.noteRewound()
+            try await world.tamper(
+                "UPDATE log_state SET snapshot = (SELECT snapshot FROM log_checkpoint c WHERE c.size = log_state.size)"
+            )
+            await #expect(throws: rewound) { try await world.advance(log) }
+        }
+    }
+
+    @Test func `does not remember of a counter that goes on that it went backwards`() async throws {
+        try await LogWorld.with { world in
+            let log = await world.instance()
+            _ = try await log.lead()
+            try await world.sequence(log)
+            try await log.noteRewound()
+            try await world.record(1)
+            #expect(try await world.sequence(log) != nil)
         }
     }
 

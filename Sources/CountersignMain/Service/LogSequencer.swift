@@ -93,12 +93,18 @@ struct LogSequencer: Sendable {
         lead.set(false)
         if let alteration = PostgresLog.Alteration(failure) {
             metrics.mismatched(alteration.anchor)
+            if alteration == .transactions { await noteRewound() }
             await giveUpLead()
             return .refused
         }
         failed(failure)
         if failure == PostgresLog.unsigned { await giveUpLead() }
         return .tick
+    }
+
+    /// What is recorded from now on would be lost to the log once the counter has caught up.
+    private func noteRewound() async {
+        do throws(StoreFailure) { try await log.noteRewound() } catch { failed(error) }
     }
 
     private func failed(_ failure: StoreFailure) {

@@ -77,9 +77,10 @@ extension TestBank {
         }
         let (ending, output) = try await run(["evidence", "fsck"], as: "countersign_auditor")
         #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
+        // Read before the log, which has to have it.
+        let published = notes.union(mirrored().map { [$0] } ?? [])
         var replay = try await LogReplay(self)
-        try await replay.check(
-            notes: notes.union(mirrored().map { [$0] } ?? []), spans: spans)
+        try await replay.check(notes: published, spans: spans)
         #expect(replay.faults == [], sourceLocation: sourceLocation)
     }
 
