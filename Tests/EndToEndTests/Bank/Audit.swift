@@ -1,5 +1,6 @@
 import Countersign
 import Crypto
+import Evidence
 import Foundation
 import Postgres
 import TestSupport
@@ -47,6 +48,15 @@ extension TestBank {
             try await auditLog(
                 acknowledged.map(\.evidence), spans: acknowledged.compactMap(\.span),
                 sourceLocation: sourceLocation)
+            // I15: what was promised is there.
+            let promises = acknowledged.compactMap(\.promise)
+            guard !promises.isEmpty else { return }
+            let (ending, output) = try await checkPromises(
+                promises.map(line), promiseSigner().verifierKey)
+            #expect(ending == .exited(0), "\(output)", sourceLocation: sourceLocation)
+            #expect(
+                output.contains("\(promises.count) promises kept, 0 not due yet, 0 broken"),
+                "\(output)", sourceLocation: sourceLocation)
         }
     }
 

@@ -81,6 +81,8 @@ struct Acknowledged: Sendable {
     let wasCreatedBefore: Bool
     /// From before it was first asked for until it was acknowledged; `nil` where nobody has looked at the clock.
     var span: Span?
+    /// The service's word that the log has it; `nil` where nobody has kept that.
+    var promise: String?
 }
 
 extension InsistentClient {
@@ -105,7 +107,7 @@ extension InsistentClient {
         return Acknowledged(
             action: question.action, evidence: evidence, message: question.approve,
             isReplay: approved.isReplay, wasCreatedBefore: created.isReplay,
-            span: Span(begin: begin, end: .now, id: evidence))
+            span: Span(begin: begin, end: .now, id: evidence), promise: approved.text("promise"))
     }
 }
 

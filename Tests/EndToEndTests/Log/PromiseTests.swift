@@ -13,7 +13,7 @@ import Testing
             let instance = try await bank.serve()
             let customer = try await bank.customer("c-1", at: instance)
             let signer = try bank.promiseSigner()
-            var lines = ""
+            var lines: [String] = []
             for number in 1...3 {
                 let created = try await instance.backend().create(
                     customer.transfer("1.00", reference: "\(number)"), idempotencyKey: "k-\(number)"
@@ -33,7 +33,7 @@ import Testing
                     RecordPromise.read(note, signedBy: signer.verifierKey))
                 #expect(promise.evidence.text == answers.first?.text("evidence_id"))
                 #expect(promise.leafHash.hex == answers.first?.text("leaf_hash"))
-                lines += bank.line(text) + "\n"
+                lines.append(bank.line(text))
             }
             try await bank.auditLog([])
             let kept = try await bank.checkPromises(lines, signer.verifierKey)
@@ -46,13 +46,13 @@ import Testing
             let old = ID<Countersign.Evidence>(
                 at: Instant(milliseconds: now.milliseconds - 3_700_000),
                 random: EntropySource.openSSL(10))
-            let missing = bank.line(signer.promise(of: old, forged)) + "\n"
-            let broken = try await bank.checkPromises(lines + missing, signer.verifierKey)
+            let missing = bank.line(signer.promise(of: old, forged))
+            let broken = try await bank.checkPromises(lines + [missing], signer.verifierKey)
             #expect(broken.0 == .exited(1))
             #expect(broken.1.contains("\(old)  is in no published checkpoint"))
             let fresh = ID<Countersign.Evidence>(at: now, random: EntropySource.openSSL(10))
             let pending = try await bank.checkPromises(
-                bank.line(signer.promise(of: fresh, forged)) + "\n", signer.verifierKey)
+                [bank.line(signer.promise(of: fresh, forged))], signer.verifierKey)
             #expect(pending.0 == .exited(0) && pending.1.contains("1 not due yet"))
             // There, and with another leaf.
             let id = try #require(
@@ -61,14 +61,14 @@ import Testing
                 ))
             let evidence = try #require(ID<Countersign.Evidence>(id))
             let altered = try await bank.checkPromises(
-                bank.line(signer.promise(of: evidence, forged)) + "\n", signer.verifierKey)
+                [bank.line(signer.promise(of: evidence, forged))], signer.verifierKey)
             #expect(altered.0 == .exited(1) && altered.1.contains("with another leaf"))
             // Signed by nobody who may, or nothing at all.
             let other = VerifierKey(
                 name: signer.verifierKey.name, kind: .ed25519,
                 publicKey: try Ed25519PrivateKey.generate().publicKey)
             #expect(try await bank.checkPromises(lines, other).0 == .exited(1))
-            #expect(try await bank.checkPromises("", signer.verifierKey).0 == .exited(1))
+            #expect(try await bank.checkPromises([], signer.verifierKey).0 == .exited(1))
             // The log names the key.
             let told = try await bank.text(
                 """
@@ -77,28 +77,5 @@ import Testing
                 """)
             #expect(told == signer.verifierKey.text)
         }
-    }
-}
-
-extension TestBank {
-    /// What the service signs promises with.
-    func promiseSigner() throws -> PromiseSigner {
-        PromiseSigner(
-            key: try Ed25519PrivateKey(
-                pem: String(contentsOfFile: folder + "/promise.pem", encoding: .utf8)),
-            origin: "bank.example/log", within: Seconds(3600))
-    }
-
-    fileprivate func line(_ promise: String?) -> String {
-        String(decoding: JSON.object([.init("promise", .optional(promise))]).encoded, as: UTF8.self)
-    }
-
-    fileprivate func checkPromises(
-        _ lines: String, _ key: VerifierKey
-    ) async throws -> (ServiceProcess.Ending, String) {
-        try Self.write(lines, to: folder + "/promises")
-        return try await run(
-            ["evidence", "promises", folder + "/promises", "--key", key.text],
-            as: "countersign_auditor")
     }
 }
