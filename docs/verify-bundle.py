@@ -1,5 +1,4 @@
-"""Verifies one decision from an evidence bundle (evidence-format.md) with Python's standard library and openssl(1).
-usage: python3 verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; exits with 0 only if all holds. Left out: see the page."""
+"""Verifies a bundle (evidence-format.md, which says what is left out): verify-bundle.py BUNDLE POLICY [TSA-CA.pem]; 0 only if all holds."""
 import base64, hashlib, json, pathlib, re, ssl, subprocess, sys, tempfile
 def need(holds, what): holds or sys.exit("INVALID: " + what)
 def sha(data): return hashlib.sha256(data).digest()
@@ -102,10 +101,11 @@ def verify(text, policy, authority=None):
         for (a, _, own, _), (b, before, _, name) in zip([(0, "", "", ""), *chain], chain):
             need((b == 1, b < int(leaf[n])) == (name == start, name in first) and (a + 1 < b or (a + 1, own) == (b, before)), "chain")
     if "policy" in records:
-        _, published, its, _ = records["policy"]
+        (_, published, its, _), verdict = records["policy"], body and body["policy"]["verdict"]
         said = {"digest": leaf["policy"], "version": its["version"], "inputs": leaf} if body is None else body["policy"]
         need(sha(b64url(its["document"])).hex() == leaf["policy"] == said["digest"] and its["version"] == said["version"], "policy")
         need(its.get("active_from", published["at"])[:-1] <= said["inputs"]["at"][:-1] <= leaf["at"][:-1], "not in force")  # no Z
+        need(not body or [leaf["outcome"], role] == ([verdict["rule"], "refused"] if "rule" in verdict else ["approved"] * 2), "verdict")
     if "enrolled" in records and body is not None:
         key = records["enrolled"][2] | {"enrolment_evidence_id": records["enrolled"][1]["id"]}
         need(all(key.get(m) == body.get(m) for m in ("public_key", "signature_format", "enrolment_evidence_id")), "another key")

@@ -133,10 +133,10 @@ struct Configuration: Sendable {
         /// Under which of their policies; none for every one.
         var timestampPolicies: [String] = []
         /// Between two rounds of witnesses, and between two questions to one authority.
-        var witnessSeconds = 10
-        var timestampSeconds = 60
+        var witnessSeconds = 0
+        var timestampSeconds = 0
         /// Until an alarm tells that they are silent.
-        var alarmSeconds = 300
+        var alarmSeconds = 0
     }
 
     struct Core: Sendable {

@@ -233,7 +233,7 @@ struct Setting: Sendable {
             "promise.key", \.promise.key, .keyFile,
             "the Ed25519 private key that signs promises of records and nothing else, PEM"),
         Setting(
-            "promise.within_seconds", \.promise.withinSeconds, .integer(10...86_400),
+            "promise.within_seconds", \.promise.withinSeconds, .integer(600...86_400),
             default: "3600",
             "how long after a decision its record may still be missing in the log, before the promise is broken"
         ),

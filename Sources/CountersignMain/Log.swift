@@ -66,6 +66,10 @@ enum LogEvent: String, CaseIterable, Sendable {
     case logQuorumMissing = "log.quorum_missing"
     /// The database gave nothing to show to witnesses; tried again.
     case logWitnessesUnasked = "log.witnesses_unasked"
+    /// A decision was answered without a promise of its record, since OpenSSL has failed.
+    case promiseUnsigned = "promise.unsigned"
+    /// That a checkpoint has its quorum was not noted: an older one is shown meanwhile.
+    case logQuorumUnrecorded = "log.quorum_unrecorded"
     /// An authority gave no timestamp that proves anything; it is asked again.
     case logTimestampFailed = "log.timestamp_failed"
     /// An authority has given none for minutes.
@@ -88,9 +92,11 @@ enum LogEvent: String, CaseIterable, Sendable {
         case .certificatesRefused, .requestFailed, .databaseUnavailable, .databaseAlone,
             .deliveryRetried, .eventsRetried, .eventsFailed, .sweepFailed, .shadowsFailed,
             .metadataLapsed, .logFailed, .logMirrorFailed, .logMirrorGap, .logWitnessFailed,
-            .logWitnessesUnasked, .logTimestampFailed, .logTimestampsUnasked, .revocationsLapsed:
+            .logWitnessesUnasked, .logQuorumUnrecorded, .logTimestampFailed, .logTimestampsUnasked,
+            .revocationsLapsed:
             .warning
-        case .deliveryUnknown, .logUnsigned, .logMismatch, .logAnchorUnread, .logWitnessSilent,
+        case .deliveryUnknown, .promiseUnsigned, .logUnsigned, .logMismatch, .logAnchorUnread,
+            .logWitnessSilent,
             .logWitnessContradicts, .logQuorumMissing, .logTimestampsSilent:
             .alarm
         }

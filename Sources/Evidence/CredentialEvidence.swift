@@ -15,7 +15,7 @@ package enum CredentialEvidence {
             .init("public_key", .string(Base64.encodeURL(credential.registration.publicKey))),
             .init("signature_format", .optional(recorded.signatureFormat?.rawValue)),
             .init("message", .string(Base64.encodeURL(context.enrolment.message))),
-            .init("attestation", recorded.attestation.judgement),
+            .init("attestation", recorded.attestation.withoutFacts),
             .init("assurance", .string(recorded.assurance.rawValue)),
             .init("backup_eligible", .bool(recorded.backupEligible)),
             .init("backup_state", .bool(recorded.backupState)),
@@ -167,19 +167,16 @@ package enum CredentialEvidence {
 }
 
 extension Attestation {
-    /// What was made of the statement, whose bytes are in the proof.
-    var evidence: JSON {
-        [
-            "verdict": .string(verdict.rawValue), "format": .optional(format), "facts": facts,
-            "profiles": profiles.json,
-        ]
-    }
-
     /// What was made of the statement; its bytes, and the facts in it, are kept beside the body.
-    var judgement: JSON {
+    var withoutFacts: JSON { .object(judgement) }
+
+    /// The same with the facts, where nothing is kept beside the body.
+    var evidence: JSON { .object(judgement + [.init("facts", facts)]) }
+
+    private var judgement: [JSON.Member] {
         [
-            "verdict": .string(verdict.rawValue), "format": .optional(format),
-            "profiles": profiles.json,
+            .init("verdict", .string(verdict.rawValue)), .init("format", .optional(format)),
+            .init("profiles", profiles.json),
         ]
     }
 }

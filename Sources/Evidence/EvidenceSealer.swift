@@ -14,6 +14,11 @@ package struct EvidenceDraft: Sendable {
     /// bundle. The body's member `attachment_digest` commits to it.
     package let attachment: JSON?
 
+    /// The member of a body that commits to its attachment: the hex SHA-256.
+    static let attachmentDigest = "attachment_digest"
+    /// Between the two: JSON is written without a line feed.
+    static let attachmentMark = UInt8(ascii: "\n")
+
     package init(
         _ kind: EvidenceKind, action: ID<Action>? = nil, credential: ID<Credential>? = nil,
         policy: Digest? = nil, outcome: String? = nil, body: JSON, attachment: JSON? = nil
@@ -26,15 +31,15 @@ package struct EvidenceDraft: Sendable {
         self.attachment = attachment
         if let attachment, case .object(let members) = body {
             let digest = sha256(attachment.encoded).hex
-            self.body = .object(members + [.init("attachment_digest", .string(digest))])
+            self.body = .object(members + [.init(Self.attachmentDigest, .string(digest))])
         } else {
             self.body = body
         }
     }
 
-    /// What is encrypted: the body, and after a line feed, which JSON is written without, the attachment.
+    /// What is encrypted: the body, and behind the mark the attachment.
     fileprivate var plaintext: Bytes {
-        body.encoded + (attachment.map { [0x0A] + $0.encoded } ?? [])
+        body.encoded + (attachment.map { [Self.attachmentMark] + $0.encoded } ?? [])
     }
 }
 

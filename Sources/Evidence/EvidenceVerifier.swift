@@ -90,8 +90,7 @@ package struct EvidenceVerifier: Sendable {
             return (.erased, [:])
         }
         guard let opened = record.open(with: keyEncryption),
-            let body = JSON(recorded: opened.body),
-            (body["attachment_digest"] == nil) == (opened.attachment == nil)
+            let body = JSON(recorded: opened.body)
         else { throw .body }
         if leaf.kind == EvidenceKind.subjectErased.rawValue, ErasedSubject(leaf, body) == nil {
             throw .erasure

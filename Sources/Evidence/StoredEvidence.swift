@@ -86,16 +86,17 @@ package struct StoredEvidence: Sendable {
             let key = keyEncryption.unwrap(sealed.wrappedKey, for: sealed.subject ?? subject),
             let plain = key.open(sealed.ciphertext, of: id, nonce: sealed.nonce)
         else { return nil }
-        let end = plain.firstIndex(of: 0x0A) ?? plain.endIndex
+        let end = plain.firstIndex(of: EvidenceDraft.attachmentMark) ?? plain.endIndex
         let body = Bytes(plain[..<end])
         guard EvidenceSealer.commitment(to: body, salt: sealed.salt).bytes == bodyCommitment else {
             return nil
         }
-        guard end < plain.endIndex else { return Opened(body: body, attachment: nil) }
-        let attachment = Bytes(plain[(end + 1)...])
-        guard JSON(recorded: body)?["attachment_digest"]?.text == sha256(attachment).hex else {
-            return nil
+        let digest = JSON(recorded: body)?[EvidenceDraft.attachmentDigest]
+        guard end < plain.endIndex else {
+            return digest == nil ? Opened(body: body, attachment: nil) : nil
         }
+        let attachment = Bytes(plain[(end + 1)...])
+        guard digest?.text == sha256(attachment).hex else { return nil }
         return Opened(body: body, attachment: attachment)
     }
 }

@@ -26,8 +26,8 @@ extension Statement {
     static let publishLog = Statement("publish_log", .write, PackageResources.publish_log_sql)
     static let publishedCheckpoint = Statement(
         "published_checkpoint", .read, PackageResources.published_checkpoint_sql)
-    static let quorumCheckpoint = Statement(
-        "quorum_checkpoint", .read, PackageResources.quorum_checkpoint_sql)
+    static let shownCheckpoint = Statement(
+        "shown_checkpoint", .write, PackageResources.shown_checkpoint_sql)
     static let recordQuorum = Statement("record_quorum", .write, PackageResources.record_quorum_sql)
     static let checkpointOfSize = Statement(
         "checkpoint_of_size", .read, PackageResources.checkpoint_of_size_sql)

@@ -17,10 +17,11 @@ extension PostgresLogAudit {
     /// - Parameters:
     ///   - witnesses: Whose policy has the witnesses' keys.
     ///   - anchors: In which the paths of authorities may end.
+    ///   - policies: Of those authorities, to be taken; none for every one.
     /// - Returns: How many there are, and how many were verified.
     /// - Throws: ``LogFault``, the first; or ``StoreFailure``.
     package func checkTestimony(
-        witnesses: TrustPolicy?, anchors: [Certificate]
+        witnesses: TrustPolicy?, anchors: [Certificate], policies: [String]
     ) async throws -> Testimony {
         guard let state = try await state() else {
             return Testimony(
@@ -32,7 +33,7 @@ extension PostgresLogAudit {
             .cosignature(witness: try row["name"], line: try row["line"])
         }
         let timestamps = try await check(
-            .timestamps(under: anchors), .logTimestamps, of: state.timestamps
+            .timestamps(under: anchors, policies: policies), .logTimestamps, of: state.timestamps
         ) { row throws(PostgresError) in
             .timestamp(authority: try row["name"], response: try row["response"])
         }

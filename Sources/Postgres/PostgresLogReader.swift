@@ -19,13 +19,13 @@ package struct PostgresLogReader: LogReader {
     /// - Returns: `nil` before the first.
     /// - Throws: ``StoreFailure``.
     package func published() async throws(StoreFailure) -> (size: Int64, note: Bytes)? {
-        try await read(.publishedCheckpoint)
+        try await read(.publishedCheckpoint, [])
     }
 
     private func read(
-        _ statement: Statement
+        _ statement: Statement, _ parameters: [Parameter]
     ) async throws(StoreFailure) -> (size: Int64, note: Bytes)? {
-        try await database.query(statement) { rows throws(PostgresError) in
+        try await database.query(statement, parameters) { rows throws(PostgresError) in
             guard let row = try rows.single() else { return nil }
             let note: Bytes = try row["note"]
             let cosignatures: String = try row["cosignatures"]
@@ -33,10 +33,10 @@ package struct PostgresLogReader: LogReader {
         }
     }
 
-    /// The checkpoint to show: where there are witnesses, the newest that has their quorum, since a monitor takes
-    /// no other; before the first of those, and without witnesses, the newest.
+    /// The checkpoint to show, never a smaller one than before: where there are witnesses the newest that has their
+    /// quorum, since a monitor takes no other, else the newest.
     package func checkpoint() async throws(StoreFailure) -> Bytes? {
-        try await read(isWitnessed ? .quorumCheckpoint : .publishedCheckpoint)?.note
+        try await read(.shownCheckpoint, [.bool(isWitnessed)])?.note
     }
 
     package func resource(_ path: String) async throws(StoreFailure) -> Bytes? {

@@ -127,23 +127,26 @@ import Testing
         return key.unwrap(wrapped, for: subject) != nil
     }
 
-    private static let ofAs = "printf A%.0s $(seq 32)"
+    private static let ofAs = "printf '41%.0s' $(seq 32); echo"
 
     @Test(arguments: [
-        ofAs, "printf '41%.0s' $(seq 32); echo",
+        ofAs, "printf '41%.0s' $(seq 32)",
         // What it leaves running holds the pipe, and hinders nobody.
         "sleep 600 & \(ofAs)",
     ])
     func `takes a key that a program writes`(script: String) throws {
         let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
         defer { file.delete() }
-        let program = Program(path: file.path, setting: "evidence.key_encryption_command")
+        let program = ExternalProgram(path: file.path, setting: "evidence.key_encryption_command")
         #expect(try Self.isOfAs(program.keyEncryptionKey(within: .seconds(60))))
     }
 
     @Test(arguments: [
-        ("printf AA%.0s $(seq 31)", "must write 32 bytes"), ("true", "must write 32 bytes"),
-        ("printf 4g%.0s $(seq 32)", "must write 32 bytes"),
+        ("printf AA%.0s $(seq 31)", "must write 32 random bytes"),
+        ("true", "must write 32 random bytes"),
+        // A shorter key in hex, which has 32 characters.
+        ("printf AA%.0s $(seq 16)", "must write 32 random bytes"),
+        ("printf 4g%.0s $(seq 32)", "must write 32 random bytes"),
         ("\(ofAs); exit 3", "ended with the status 3"),
         ("\(ofAs); kill -9 $$", "ended with the status 137"), ("yes A", "writes too much"),
         ("\(ofAs); sleep 600", "took too long"), ("exec /nowhere", "cannot be started"),
@@ -153,7 +156,7 @@ import Testing
     ) throws {
         let file = try TemporaryFile("#!/bin/sh\n\(script)\n", mode: 0o700)
         defer { file.delete() }
-        let program = Program(path: file.path, setting: "evidence.key_encryption_command")
+        let program = ExternalProgram(path: file.path, setting: "evidence.key_encryption_command")
         let deadline = Duration.seconds(script.contains("sleep") ? 1 : 60)
         let message = message {
             _ = try program.keyEncryptionKey(within: deadline)
@@ -162,14 +165,14 @@ import Testing
         #expect(
             message?.hasPrefix(
                 "the program of the setting evidence.key_encryption_command \(complaint)") == true)
-        #expect(message?.contains("AA") == false && message?.contains("4g") == false)
+        #expect(["AA", "4g", "4141"].allSatisfy { message?.contains($0) == false })
     }
 
     @Test func `takes no key from a program that cannot be run`() throws {
         let file = try TemporaryFile("#!/bin/sh\n\(Self.ofAs)\n", mode: 0o600)
         defer { file.delete() }
         for path in [file.path, "/nowhere"] {
-            let program = Program(path: path, setting: "s")
+            let program = ExternalProgram(path: path, setting: "s")
             #expect(throws: ConfigurationError("the program of the setting s cannot be started")) {
                 try program.keyEncryptionKey()
             }
@@ -179,14 +182,14 @@ import Testing
     @Test func `refuses a program that others can change, or that is not there`() throws {
         let file = try TemporaryFile("#!/bin/sh\n", mode: 0o755)
         defer { file.delete() }
-        let program = Program(path: file.path, setting: "log.sign_command")
+        let program = ExternalProgram(path: file.path, setting: "log.sign_command")
         #expect(throws: Never.self) { try program.checkOwner() }
         for mode in [0o775, 0o757] {
             try file.setMode(mode)
             #expect(throws: ConfigurationError.self) { try program.checkOwner() }
         }
         #expect(throws: ConfigurationError.self) {
-            try Program(path: "/nowhere", setting: "log.sign_command").checkOwner()
+            try ExternalProgram(path: "/nowhere", setting: "log.sign_command").checkOwner()
         }
     }
 
@@ -195,7 +198,7 @@ import Testing
         defer { file.delete() }
         try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: file.path)
         #expect(throws: ConfigurationError.self) {
-            try Program(path: file.path, setting: "log.sign_command").checkOwner()
+            try ExternalProgram(path: file.path, setting: "log.sign_command").checkOwner()
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
             #expect(try mode(home.mirror) == 0o700)
             let names = try FileManager.default.contentsOfDirectory(atPath: home.run)
                 .filter { home.run + "/" + $0 != home.mirror }
-            #expect(names.count == 5)
+            #expect(names.count == 6)
             for name in names { #expect(try mode(home.run + "/" + name) == 0o600) }
         }
     }

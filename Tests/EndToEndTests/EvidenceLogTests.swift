@@ -149,22 +149,7 @@ import Testing
     @Test func `is signed by an external command, and by two keys while they change`() async throws
     {
         try await withBank { bank in
-            let key = try Ed25519PrivateKey.generate()
-            let verifierKey = VerifierKey(
-                name: "bank.example/log", kind: .ed25519, publicKey: key.publicKey)
-            try TestBank.write(key.pem, to: bank.folder + "/hsm.pem")
-            let program = bank.folder + "/sign"
-            // openssl signs a file only, as many tools do.
-            try TestBank.write(
-                """
-                #!/bin/sh
-                set -e
-                text=$(mktemp)
-                trap 'rm -f "$text"' EXIT
-                cat > "$text"
-                openssl pkeyutl -sign -rawin -inkey '\(bank.folder)/hsm.pem' -in "$text"
-
-                """, to: program, mode: 0o700)
+            let (program, verifierKey) = try bank.signingProgram("hsm")
             let old = try await bank.serve()
             try await bank.auditLog([])
             _ = try await old.process.ended()
@@ -202,9 +187,64 @@ import Testing
                 try await bank.count("SELECT count(*) FROM countersign.evidence") > published)
         }
     }
+
+    @Test func `goes from one external command to another`() async throws {
+        try await withBank { bank in
+            let (first, firstKey) = try bank.signingProgram("first")
+            let (second, secondKey) = try bank.signingProgram("second")
+            let file = bank.configurationFile
+            let common =
+                try String(contentsOfFile: file, encoding: .utf8)
+                .split(separator: "\n").filter { !$0.hasPrefix("log.key") }.joined(separator: "\n")
+                + "\n"
+            func current(_ program: String, _ key: VerifierKey) -> String {
+                "log.sign_command = \(program)\nlog.verifier_key = \(key.text)\n"
+            }
+            let old = "log.old_sign_command = \(first)\nlog.old_verifier_key = \(firstKey.text)\n"
+            for (settings, keys) in [
+                (current(first, firstKey), [firstKey]),
+                (current(second, secondKey) + old, [secondKey, firstKey]),
+                (current(second, secondKey), [secondKey]),
+            ] {
+                try TestBank.write(common + settings, to: file)
+                let instance = try await bank.serve()
+                // What the start records, such as the key, is enough to sign.
+                _ = try await instance.auditor().get("/v1/evidence?limit=1")
+                try await bank.auditLog([])
+                try await until("these keys sign, and no other") {
+                    let body = try await instance.auditor().get("/log/checkpoint").body
+                    guard let note = SignedNote(decoding: body) else { return false }
+                    return note.signatures.count == keys.count
+                        && keys.allSatisfy { $0.verifies(note) }
+                }
+                _ = try await instance.process.ended()
+            }
+        }
+    }
 }
 
 extension TestBank {
+    /// Writes a program that signs as an HSM's tool does, with a key in the file `NAME.pem`.
+    fileprivate func signingProgram(_ name: String) throws -> (path: String, key: VerifierKey) {
+        let key = try Ed25519PrivateKey.generate()
+        let path = folder + "/sign-" + name
+        try Self.write(key.pem, to: "\(folder)/\(name).pem")
+        // openssl signs a file only, as many tools do.
+        try Self.write(
+            """
+            #!/bin/sh
+            set -e
+            text=$(mktemp)
+            trap 'rm -f "$text"' EXIT
+            cat > "$text"
+            openssl pkeyutl -sign -rawin -inkey '\(folder)/\(name).pem' -in "$text"
+
+            """, to: path, mode: 0o700)
+        let verifierKey = VerifierKey(
+            name: "bank.example/log", kind: .ed25519, publicKey: key.publicKey)
+        return (path, verifierKey)
+    }
+
     /// Runs one statement that no transaction may hold, on the database `postgres`.
     private func administer(_ statement: String) async throws {
         let database = Database(

@@ -27,7 +27,7 @@ import Testing
     @Test func `that is another one keeps the service from starting`() async throws {
         try await withBank { bank in
             let program = bank.folder + "/vault"
-            try TestBank.write("#!/bin/sh\nprintf %032d 7\n", to: program, mode: 0o700)
+            try TestBank.write("#!/bin/sh\nprintf %064d 7\n", to: program, mode: 0o700)
             try bank.takeKey(fromProgram: program)
             let (ending, text) = try await bank.run(["serve"], as: "countersign_service")
             #expect(ending == .exited(1))

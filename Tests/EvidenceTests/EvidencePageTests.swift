@@ -10,9 +10,8 @@ import Testing
     init() throws { page = try RepositoryFiles.text("docs/evidence-format.md") }
 
     @Test func `says of every kind what its body holds`() throws {
-        let table = try #require(page.split(separator: "\n## Kinds\n").last)
-            .prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| `") }
-        let named = table.compactMap { $0.split(separator: "|").first }.joined()
+        let named = try section("Kinds").split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "|").first }.joined()
         for kind in EvidenceKind.allCases {
             #expect(named.contains("`\(kind.rawValue)`"), "\(kind.rawValue)")
         }
@@ -35,7 +34,7 @@ import Testing
         for name in names { #expect(text.contains("`\(name)`"), "\(name)") }
         // And no member that there is not: the first cells of the table.
         let cells = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
-            .compactMap { $0.split(separator: "|").dropFirst(0).first.map(String.init) }
+            .compactMap { $0.split(separator: "|").first.map(String.init) }
         let told = cells.flatMap { $0.split(separator: "`").map(String.init) }
             .filter { !$0.allSatisfy { ", ".contains($0) } }
         #expect(Set(told) == names)
@@ -45,11 +44,11 @@ import Testing
     }
 
     @Test func `maps each member of a signed message to the stored action`() throws {
-        let text = page
+        let rest = page.components(separatedBy: "| in `action`, under the kind |")
+        try #require(rest.count == 2)
+        let table = rest[1].components(separatedBy: "\n\n")[0]
         for kind in ActionKind.allCases {
             let content = try Fixtures.content(kind)
-            let table = try #require(
-                text.components(separatedBy: "| in `action`, under the kind |").last)
             for member in content.members.keys {
                 #expect(table.contains("`\(member)`"), "\(kind.rawValue): \(member)")
             }

@@ -63,12 +63,13 @@ import Testing
     @Test func `is whole, and of known witnesses verified`() async throws {
         try await withLog { world, audit, witness in
             #expect(try await world.faults() == [])
-            let all = try await audit.checkTestimony(witnesses: try witness.policy(), anchors: [])
+            let all = try await audit.checkTestimony(
+                witnesses: try witness.policy(), anchors: [], policies: [])
             #expect(all.cosignatures == 3 && all.verifiedCosignatures == 3)
             #expect(all.timestamps == 3 && all.verifiedTimestamps == 0)
             // Another key of the same name verifies none of them, and contradicts none.
             let other = try await audit.checkTestimony(
-                witnesses: try witness.policy(try Witness().verifierKey), anchors: [])
+                witnesses: try witness.policy(try Witness().verifierKey), anchors: [], policies: [])
             #expect(other.cosignatures == 3 && other.verifiedCosignatures == 0)
         }
     }

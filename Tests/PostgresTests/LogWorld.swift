@@ -182,7 +182,7 @@ struct LogWorld: Sendable {
         var faults: [String] = []
         do {
             let size = try await audit.check(nil, keys: [verifierKey])
-            _ = try await audit.checkTestimony(witnesses: nil, anchors: [])
+            _ = try await audit.checkTestimony(witnesses: nil, anchors: [], policies: [])
             if size > 0 {
                 let found = try await audit.completeness(of: size)
                 if found != .init(unsequenced: 0, missing: 0, altered: 0) {

@@ -26,5 +26,5 @@ END $$;
 
 RESET ROLE;
 
--- For how long the oldest record has waited for a batch is a metric.
+-- An instance of before V0040 reads it for its metric.
 GRANT SELECT ON countersign.audit_unsequenced TO countersign_service;

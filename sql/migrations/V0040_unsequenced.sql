@@ -30,7 +30,7 @@ CREATE FUNCTION note_rewound() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 BEGIN
     UPDATE log_state SET rewound = true
-     WHERE NOT rewound AND pg_snapshot_xmin(snapshot) > pg_snapshot_xmax(pg_current_snapshot());
+     WHERE NOT rewound AND pg_snapshot_xmax(snapshot) > pg_snapshot_xmax(pg_current_snapshot());
 END $$;
 
 -- As in V0035, and what was remembered counts.
@@ -43,8 +43,9 @@ BEGIN
         RAISE EXCEPTION 'a batch is read in one snapshot' USING ERRCODE = 'CS009';
     END IF;
     SELECT * INTO s FROM log_state FOR UPDATE;
-    -- A dump that was restored elsewhere begins to count transactions anew, and no snapshot means anything.
-    IF s.rewound OR pg_snapshot_xmin(s.snapshot) > pg_snapshot_xmax(pg_current_snapshot()) THEN
+    -- A dump that was restored elsewhere begins to count transactions anew, and no snapshot means anything. The ends
+    -- are compared, since the beginning may be old; what is counted on never ends below where it has ended.
+    IF s.rewound OR pg_snapshot_xmax(s.snapshot) > pg_snapshot_xmax(pg_current_snapshot()) THEN
         RAISE EXCEPTION 'the counter of transactions went backwards' USING ERRCODE = 'CS010';
     END IF;
     origin := s.origin;
@@ -67,7 +68,7 @@ BEGIN
     RETURN last IS NULL
         -- lock_log says what is wrong.
         OR (SELECT rewound FROM log_state)
-        OR pg_snapshot_xmin(last) > pg_snapshot_xmax(pg_current_snapshot())
+        OR pg_snapshot_xmax(last) > pg_snapshot_xmax(pg_current_snapshot())
         OR EXISTS (SELECT FROM evidence e WHERE e.xid >= pg_snapshot_xmax(last))
         OR EXISTS (SELECT FROM evidence e WHERE e.xid = ANY (ARRAY(SELECT x FROM pg_snapshot_xip(last) x))
                       AND NOT EXISTS (SELECT FROM log_leaf l WHERE l.evidence_id = e.id));

@@ -28,7 +28,8 @@ extension Command {
         }
         let trust = FsckTrust(
             keys: keys, witnesses: try invocation.configuration.witnessPolicy(),
-            anchors: try invocation.configuration.timestampAnchors())
+            anchors: try invocation.configuration.timestampAnchors(),
+            policies: invocation.configuration.log.timestampPolicies)
         try await invocation.configuration.withDatabase(statementDeadline: Configuration.patience) {
             try await fsck(PostgresLogAudit(database: $0), range, trust)
         }
@@ -39,6 +40,7 @@ extension Command {
         let keys: [VerifierKey]
         let witnesses: TrustPolicy?
         let anchors: [Certificate]
+        let policies: [String]
     }
 
     private static func fsck(
@@ -50,7 +52,8 @@ extension Command {
             size = try await audit.check(range, keys: trust.keys)
             if range == nil {
                 testimony = try await audit.checkTestimony(
-                    witnesses: trust.witnesses, anchors: trust.anchors)
+                    witnesses: trust.witnesses, anchors: trust.anchors,
+                    policies: trust.policies)
             }
         } catch let fault as LogFault {
             throw CommandFailure(

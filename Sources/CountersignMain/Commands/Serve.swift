@@ -23,6 +23,7 @@ extension Command {
         let service = try Service(invocation.configuration)
         try await service.checkDurability()
         try await service.checkKeyEncryption()
+        await service.announcePromises()
         await service.run { for await _ in signals { break } }
     }
 }

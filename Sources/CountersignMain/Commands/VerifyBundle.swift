@@ -30,8 +30,13 @@ extension Command {
         ]
     ) { invocation in
         let trust = try trustPolicy(invocation.option("trust") ?? "")
-        let policies = invocation.option("timestamp-policy")
-            .map { $0.split(separator: ",").map(String.init) }
+        let policies = try invocation.option("timestamp-policy").map { text in
+            guard let policies = SettingParser.objectIdentifiers.parse(text) else {
+                throw UsageError(
+                    "--timestamp-policy must be \(SettingParser.objectIdentifiers.expects)")
+            }
+            return policies
+        }
         let authorities = invocation.option("timestamp-ca")
         if authorities == nil, policies != nil {
             throw UsageError("--timestamp-policy needs --timestamp-ca")

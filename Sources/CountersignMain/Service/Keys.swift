@@ -26,7 +26,7 @@ extension Configuration {
             throw ConfigurationError(
                 "evidence.key_encryption_key and evidence.key_encryption_command are missing")
         }
-        let program = Program(path: path.text, setting: "evidence.key_encryption_command")
+        let program = ExternalProgram(path: path.text, setting: "evidence.key_encryption_command")
         if !development { try program.checkOwner() }
         return try program.keyEncryptionKey()
     }
@@ -46,7 +46,11 @@ extension Configuration {
     /// - Throws: ``ConfigurationError`` that names the setting.
     func promiseMaker() throws(ConfigurationError) -> PromiseMaker {
         guard let signer = try promiseSigner() else { return { _, _ in nil } }
-        return { signer.promise(of: $0, $1) }
+        return { evidence, leafHash in
+            let promise = signer.promise(of: evidence, leafHash)
+            if promise == nil { CountersignMain.Log.event(.promiseUnsigned) }
+            return promise
+        }
     }
 
     /// The public key of the bank's identity system; `nil` when none is configured.

@@ -70,6 +70,8 @@ struct LogSequencer: Sendable {
         if part != .leader || witnesses?.standing.isContradicted == true { state = State() }
         guard part != .follower else { return .tick }
         if !state.isChecked {
+            // Before anything is compared: a refusal may last until the counter has caught up.
+            try await log.noteRewound()
             switch await compare() {
             case .same: break
             case .other: return .refused
@@ -93,18 +95,12 @@ struct LogSequencer: Sendable {
         lead.set(false)
         if let alteration = PostgresLog.Alteration(failure) {
             metrics.mismatched(alteration.anchor)
-            if alteration == .transactions { await noteRewound() }
             await giveUpLead()
             return .refused
         }
         failed(failure)
         if failure == PostgresLog.unsigned { await giveUpLead() }
         return .tick
-    }
-
-    /// What is recorded from now on would be lost to the log once the counter has caught up.
-    private func noteRewound() async {
-        do throws(StoreFailure) { try await log.noteRewound() } catch { failed(error) }
     }
 
     private func failed(_ failure: StoreFailure) {

@@ -72,7 +72,7 @@ extension Configuration {
             (log.signCommand, "log.sign_command"), (log.oldSignCommand, "log.old_sign_command"),
         ] {
             guard let path else { continue }
-            try Program(path: path.text, setting: setting).checkOwner()
+            try ExternalProgram(path: path.text, setting: setting).checkOwner()
         }
     }
 

@@ -31,12 +31,15 @@ extension Configuration {
 
     /// - Parameters:
     ///   - database: The service's pool, for reading.
-    ///   - service: Records the keys of the log.
+    ///   - keys: Tells of the keys of the log.
+    ///   - announcePromiseKey: Tells of the key of promises.
     ///   - metrics: Where its numbers are shown.
     /// - Returns: `nil` when nothing signs, which only development allows.
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeLog(
-        database: Postgres.Database, service: ServiceSubject, metrics: Metrics
+        database: Postgres.Database, keys: AnnouncedKeys,
+        announce announcePromiseKey: @escaping @Sendable () async throws(StoreFailure) -> Void,
+        metrics: Metrics
     ) throws -> LogService? {
         guard let signer = try logSigner(), let origin = evidence.origin,
             let url = self.database.url
@@ -55,8 +58,6 @@ extension Configuration {
                 folder: MirrorFolder($0.text), reader: PostgresLogReader(database: database),
                 failpoints: failpoint.map(Failpoints.init))
         }
-        let keys = AnnouncedKeys(database: database, service: service)
-        let promiseKeys = (try promiseSigner()).map { [$0.verifierKey.text] } ?? []
         let verifierKeys = signer.keys.map(\.verifierKey.text)
         let lead = LogLead()
         let witnesses = try makeWitnesses(
@@ -81,7 +82,7 @@ extension Configuration {
                 witnesses: witnesses, lead: lead,
                 announce: { () async throws(StoreFailure) in
                     try await keys.announce(verifierKeys, for: .checkpoints)
-                    try await keys.announce(promiseKeys, for: .promises)
+                    try await announcePromiseKey()
                 },
                 metrics: numbers, tick: .milliseconds(log.tickMilliseconds),
                 failpoints: failpoint.map(Failpoints.init), refusedPause: Self.refusedPause),

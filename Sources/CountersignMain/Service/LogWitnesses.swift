@@ -85,7 +85,7 @@ struct LogWitnesses: Sendable {
         guard standing.quorum == .met(size: shown.size) else { return }
         // Told again in the next round, should it fail.
         do throws(StoreFailure) { try await link.testimony.recordQuorum(of: shown.size) } catch {
-            Log.event(.logWitnessesUnasked, .failure("failure", error))
+            Log.event(.logQuorumUnrecorded, .failure("failure", error))
         }
     }
 

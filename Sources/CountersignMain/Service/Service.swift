@@ -21,6 +21,7 @@ struct Service: Sendable {
     private let drain: Duration
     private let durability: DurabilityDemand
     private let keyEncryption: KeyEncryptionKey
+    private let announcePromiseKey: @Sendable () async throws(StoreFailure) -> Void
     private let trust: AttestationTrust
 
     /// Wires everything and binds the port; nothing runs yet.
@@ -68,12 +69,15 @@ struct Service: Sendable {
         shadows = EvaluateShadows(queue: PostgresShadowQueue(database: database)) { verdict in
             verdicts.increment(verdict.before.word, verdict.word)
         }
+        let service = ServiceSubject(
+            database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
+        let promiseKeys = (try configuration.promiseSigner()).map { [$0.verifierKey.text] } ?? []
+        let keys = AnnouncedKeys(database: database, service: service)
+        announcePromiseKey = { () async throws(StoreFailure) in
+            try await keys.announce(promiseKeys, for: .promises)
+        }
         log = try configuration.makeLog(
-            database: database,
-            service: ServiceSubject(
-                database: database, sealer: sealer, keyEncryption: keyEncryption,
-                entropy: .openSSL),
-            metrics: metrics)
+            database: database, keys: keys, announce: announcePromiseKey, metrics: metrics)
         decisionRetentionDays = configuration.policy.decisionRetentionDays
         drain = .seconds(configuration.limits.drainSeconds)
         durability = configuration.development ? .development : .production
@@ -112,6 +116,14 @@ struct Service: Sendable {
         throw CommandFailure(
             "the key-encryption key is not the one that the evidence of this database is encrypted under"
         )
+    }
+
+    /// Tells of the key of promises before anything is promised with it; when the database cannot be asked, whoever
+    /// leads the log tells it.
+    func announcePromises() async {
+        do throws(StoreFailure) { try await announcePromiseKey() } catch {
+            Log.event(.databaseUnavailable)
+        }
     }
 
     /// Serves until `shutdown` returns, then lets requests and deliveries under way end.

@@ -44,6 +44,7 @@ package struct TestimonyCheck: Sendable {
     private let fault: LogFault.What
     private let witnesses: TrustPolicy?
     private let anchors: [Certificate]
+    private let policies: [String]
     private var link = LogLink.none
     private var last: Int64 = 0
     /// How many were taken.
@@ -54,19 +55,26 @@ package struct TestimonyCheck: Sendable {
     /// - Parameter witnesses: Whose policy has the witnesses' keys; without it no cosignature is verified.
     /// - Returns: A check before the first row.
     package static func cosignatures(by witnesses: TrustPolicy?) -> TestimonyCheck {
-        TestimonyCheck(fault: .cosignature, witnesses: witnesses, anchors: [])
+        TestimonyCheck(fault: .cosignature, witnesses: witnesses, anchors: [], policies: [])
     }
 
-    /// - Parameter anchors: In which authorities' paths may end; without any, no timestamp is verified.
+    /// - Parameters:
+    ///   - anchors: In which authorities' paths may end; without any, no timestamp is verified.
+    ///   - policies: Of those authorities, to be taken; none for every one.
     /// - Returns: A check before the first row.
-    package static func timestamps(under anchors: [Certificate]) -> TestimonyCheck {
-        TestimonyCheck(fault: .timestamp, witnesses: nil, anchors: anchors)
+    package static func timestamps(
+        under anchors: [Certificate], policies: [String]
+    ) -> TestimonyCheck {
+        TestimonyCheck(fault: .timestamp, witnesses: nil, anchors: anchors, policies: policies)
     }
 
-    private init(fault: LogFault.What, witnesses: TrustPolicy?, anchors: [Certificate]) {
+    private init(
+        fault: LogFault.What, witnesses: TrustPolicy?, anchors: [Certificate], policies: [String]
+    ) {
         self.fault = fault
         self.witnesses = witnesses
         self.anchors = anchors
+        self.policies = policies
     }
 
     /// Takes the next one, by number.
@@ -115,10 +123,11 @@ package struct TestimonyCheck: Sendable {
             do throws(TimestampFault) {
                 let stamped = try TimestampToken.verify(
                     response: response, over: note, anchors: anchors)
+                try stamped.demand(policies: policies)
                 return stamped.at == at ? true : nil
             } catch {
-                // Of an authority under another anchor, perhaps one of before.
-                return error == .signer ? false : nil
+                // Of an authority under another anchor, or of a policy that is not taken, perhaps of before.
+                return error == .signer || error == .policy ? false : nil
             }
         }
     }

@@ -24,7 +24,7 @@ import WebAuthn
         #expect(
             members.map(\.name) == [
                 "action_id", "approval", "approved_at", "customer_id", "evidence_id", "kind",
-                "leaf_hash", "transfer",
+                "leaf_hash", "promise", "transfer",
             ])
         #expect(body["approval"]?["document"]?.text == Base64.encodeURL(order.message))
         #expect(body["transfer"]?["amount"] == "120.00")

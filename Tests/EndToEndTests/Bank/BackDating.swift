@@ -134,13 +134,16 @@ private struct Past {
 
     private mutating func seal(_ record: StoredEvidence) throws -> SealedEvidence {
         at = at + Seconds(1)
-        guard let body = record.openBody(with: keyEncryption).flatMap({ JSON(recorded: $0) }),
+        guard let opened = record.open(with: keyEncryption),
+            case .object(let members)? = JSON(recorded: opened.body),
             let stored = record.body, let leaf = EvidenceLeaf(decoding: record.leaf),
             let kind = EvidenceKind(rawValue: record.kind)
         else { throw Unexpected("\(record.kind) cannot be read") }
         let draft = EvidenceDraft(
             kind, action: record.action, credential: record.credential, policy: leaf.policy,
-            outcome: leaf.outcome, body: body)
+            outcome: leaf.outcome,
+            body: .object(members.filter { $0.name != "attachment_digest" }),
+            attachment: opened.attachment.flatMap { JSON(recorded: $0) })
         let heads = ChainHeads(
             actions: record.action.map { [$0: actions[$0.text] ?? .empty] } ?? [:],
             credentials: record.credential.map { [$0: credentials[$0.text] ?? .empty] } ?? [:])

@@ -101,13 +101,15 @@ extension InsistentClient {
         let body = try customer.approval(question)
         let begin = ContinuousClock.now
         let approved = try await insist { try await $0.approve(question.action, body) }
-        guard approved.status == 200, let evidence = approved.text("evidence_id") else {
+        guard approved.status == 200, let evidence = approved.text("evidence_id"),
+            let promise = approved.text("promise")
+        else {
             throw Unexpected("not approved: \(approved.status) \(approved.problem ?? "")")
         }
         return Acknowledged(
             action: question.action, evidence: evidence, message: question.approve,
             isReplay: approved.isReplay, wasCreatedBefore: created.isReplay,
-            span: Span(begin: begin, end: .now, id: evidence), promise: approved.text("promise"))
+            span: Span(begin: begin, end: .now, id: evidence), promise: promise)
     }
 }
 

@@ -50,7 +50,8 @@ import Testing
                 Bytes(try #require(try await peer.call("root").text).utf8), to: "ca.pem")
             try openssl.run("ts -verify -data note -in reply -CAfile ca.pem")
             let audit = PostgresLogAudit(database: await log.test.open(as: .auditor, size: 1))
-            let testimony = try await audit.checkTestimony(witnesses: nil, anchors: anchors)
+            let testimony = try await audit.checkTestimony(
+                witnesses: nil, anchors: anchors, policies: [])
             #expect(testimony.timestamps == 1 && testimony.verifiedTimestamps == 1)
             #expect(throws: TimestampFault.imprint) {
                 try TimestampToken.verify(response: response, over: note + [10], anchors: anchors)

@@ -2,7 +2,7 @@ import Evidence
 import Foundation
 
 /// A program that a setting names, such as the tool of a vault or an HSM; this one runs it as itself.
-struct Program {
+struct ExternalProgram {
     let path: String
     /// The setting that named it, for messages.
     let setting: String
@@ -22,9 +22,11 @@ struct Program {
         } catch {
             throw ConfigurationError("the program of the setting \(setting) \(error.clause)")
         }
-        guard let key = KeyEncryptionKey(text: output) else {
+        // 32 random bytes are never all letters and digits: that is a key in a shorter spelling.
+        let isText = output.count == 32 && output.allSatisfy { (0x20...0x7E).contains($0) }
+        guard !isText, let key = KeyEncryptionKey(text: output) else {
             throw ConfigurationError(
-                "the program of the setting \(setting) must write 32 bytes, raw or as 64 hex digits"
+                "the program of the setting \(setting) must write 32 random bytes, raw or as 64 hex digits"
             )
         }
         return key
