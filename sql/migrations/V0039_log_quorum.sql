@@ -20,7 +20,7 @@ END $$;
 
 -- The largest checkpoint that anybody was shown: whoever saw it would take a smaller one for a log that was set back.
 CREATE TABLE log_shown (
-    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
     size bigint NOT NULL REFERENCES log_checkpoint
 );
 
@@ -38,8 +38,8 @@ BEGIN
     END IF;
     IF found > coalesce(shown, -1) THEN
         INSERT INTO log_shown AS s (size) VALUES (found)
-            ON CONFLICT (only) DO UPDATE SET size = greatest(s.size, excluded.size)
-            RETURNING size INTO shown;
+            ON CONFLICT (single) DO UPDATE SET size = greatest(s.size, excluded.size)
+            RETURNING s.size INTO shown;
     END IF;
     RETURN shown;
 END $$;

@@ -56,7 +56,7 @@ extension TestBank {
     private static let tables = [
         "evidence", "evidence_body", "action", "credential", "log_state", "log_leaf", "log_tile",
         "log_checkpoint", "log_cosignature", "log_timestamp", "log_key", "log_chain",
-        "log_quorum",
+        "log_quorum", "log_shown",
     ]
 
     private static let prologue =
@@ -72,7 +72,7 @@ extension TestBank {
 
     private static let epilogue =
         [
-            "TRUNCATE log_state, log_leaf, log_tile, log_checkpoint, log_cosignature, log_timestamp, log_quorum",
+            "TRUNCATE log_state, log_leaf, log_tile, log_checkpoint, log_cosignature, log_timestamp, log_quorum, log_shown",
             "UPDATE log_chain SET length = 0, link = ''",
         ] + tables.map { "ALTER TABLE \($0) ENABLE TRIGGER ALL" }
 }
