@@ -263,13 +263,52 @@ import Testing
         }
     }
 
-    @Test func `stops when the counter of transactions went backwards`() async throws {
+    @Test func `never shows a smaller checkpoint than before, whoever asks`() async throws {
+        try await LogWorld.with { world in
+            let database = await world.test.open()
+            let plain = PostgresLogReader(database: database)
+            let witnessed = PostgresLogReader(database: database, isWitnessed: true)
+            let testimony = PostgresLogTestimony(database: database)
+            let log = await world.instance()
+            _ = try await log.lead()
+            var notes: [Bytes] = []
+            var sizes: [Int64] = []
+            for _ in 0..<3 {
+                try await world.record(1)
+                let batch = try #require(try await world.advance(log))
+                try await log.publish(batch)
+                notes.append(batch.note.encoded)
+                sizes.append(batch.size)
+            }
+            try await testimony.recordQuorum(of: sizes[0])
+            #expect(try await witnessed.checkpoint() == notes[0])
+            #expect(try await plain.checkpoint() == notes[2])
+            // Nor does one that asks for a quorum go back from there.
+            try await testimony.recordQuorum(of: sizes[1])
+            #expect(try await witnessed.checkpoint() == notes[2])
+            try await world.record(1)
+            let newest = try #require(try await world.advance(log))
+            try await log.publish(newest)
+            #expect(try await witnessed.checkpoint() == notes[2])
+            try await testimony.recordQuorum(of: newest.size)
+            #expect(try await witnessed.checkpoint() == newest.note.encoded)
+            // What was not published cannot be pointed at.
+            await #expect(throws: StoreFailure.internalFailure(code: "CS009")) {
+                try await testimony.recordQuorum(of: newest.size + 1)
+            }
+        }
+    }
+
+    @Test(arguments: ["99999999999:99999999999:", "3:99999999999:3"])
+    func `stops when the counter of transactions went backwards, also behind an old one`(
+        snapshot: String
+    ) async throws {
         try await LogWorld.with { world in
             let log = await world.instance()
             _ = try await log.lead()
             try await world.sequence(log)
             try await world.test.tamper(
-                with: "log_state", "snapshot = '99999999999:99999999999:'::pg_snapshot")
+                with: "log_state", "snapshot = '\(snapshot)'::pg_snapshot")
             try await world.record(1)
             let rewound = PostgresLog.Alteration.transactions.failure
             await #expect(throws: rewound) { try await world.advance(log) }

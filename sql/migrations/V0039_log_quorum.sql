@@ -29,7 +29,7 @@ CREATE TABLE log_shown (
 CREATE FUNCTION show_log(p_demands_quorum boolean) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = countersign, pg_temp AS $$
 DECLARE
-    newest bigint := (SELECT published FROM log_state WHERE published > 0);
+    newest bigint := (SELECT published FROM log_state);
     shown bigint := (SELECT size FROM log_shown);
     found bigint := newest;
 BEGIN
@@ -50,7 +50,7 @@ ALTER FUNCTION countersign.show_log OWNER TO countersign_definer;
 GRANT SELECT, INSERT ON countersign.log_shown TO countersign_definer;
 GRANT UPDATE (size) ON countersign.log_shown TO countersign_definer;
 GRANT SELECT ON countersign.log_shown TO countersign_auditor;
-GRANT EXECUTE ON FUNCTION countersign.show_log TO countersign_service;
+GRANT EXECUTE ON FUNCTION countersign.show_log TO countersign_service, countersign_auditor;
 ALTER FUNCTION countersign.record_quorum OWNER TO countersign_definer;
 GRANT INSERT ON countersign.log_quorum TO countersign_definer;
 GRANT SELECT ON countersign.log_quorum TO countersign_definer, countersign_service, countersign_auditor;

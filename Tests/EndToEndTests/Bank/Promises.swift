@@ -22,11 +22,12 @@ extension TestBank {
 
     /// Runs the command that compares promises with the log.
     func checkPromises(
-        _ lines: [String], _ key: VerifierKey
+        _ lines: [String], _ keys: VerifierKey...
     ) async throws -> (ServiceProcess.Ending, String) {
         let file = folder + "/promises"
         try Self.write(lines.map { $0 + "\n" }.joined(), to: file)
         return try await run(
-            ["evidence", "promises", file, "--key", key.text], as: "countersign_auditor")
+            ["evidence", "promises", file, "--key", keys.map(\.text).joined(separator: ",")],
+            as: "countersign_auditor")
     }
 }

@@ -78,4 +78,33 @@ import Testing
             #expect(told == signer.verifierKey.text)
         }
     }
+
+    @Test func `has every line looked at, also of a key before`() async throws {
+        try await withBank { bank in
+            let instance = try await bank.serve()
+            let customer = try await bank.customer("c-1", at: instance)
+            let paid = try await InsistentClient(Shift(instance)).pay(from: customer, key: "k-1")
+            try await bank.auditLog([paid.evidence])
+            let now = try bank.promiseSigner()
+            let before = PromiseSigner(
+                key: try Ed25519PrivateKey.generate(), origin: "bank.example/log",
+                within: Seconds(3600))
+            let evidence = try #require(ID<Countersign.Evidence>(paid.evidence))
+            let hash = try #require(
+                try await bank.text(
+                    "SELECT encode(leaf_hash, 'hex') FROM countersign.evidence WHERE id = '\(evidence)'"
+                ).flatMap { Hex.decode($0) }.flatMap { Digest($0) })
+            let lines = [
+                bank.line(before.promise(of: evidence, hash)), bank.line(nil), "{}",
+                bank.line(paid.promise),
+            ]
+            let one = try await bank.checkPromises(lines, now.verifierKey)
+            #expect(one.0 == .exited(1) && one.1.contains("1 promises kept"))
+            #expect(
+                one.1.contains("3 lines without one") && one.1.contains("line 2 has no promise"))
+            let both = try await bank.checkPromises(
+                [lines[0], lines[3]], now.verifierKey, before.verifierKey)
+            #expect(both.0 == .exited(0) && both.1.contains("2 promises kept"), "\(both.1)")
+        }
+    }
 }
