@@ -13,7 +13,7 @@ CREATE TEMP TABLE filled AS
 SELECT n, gen_random_uuid() AS action_id, (n * 7919) % 20000 AS customer, n % 40000 AS credential,
        clock_timestamp() + n * interval '20 seconds' AS at,
        CASE WHEN n % 50 = 0 THEN 2 ELSE 1 END AS policy, n % 20 = 0 AS is_held, n % 25 <> 0 AS is_executed
-  FROM generate_series(1, 250000) AS n;
+  FROM generate_series(1, 253000) AS n;
 CREATE TEMP TABLE subjects AS SELECT n AS customer, gen_random_uuid() AS subject_id FROM generate_series(0, 19999) AS n;
 CREATE TEMP TABLE keys AS SELECT n AS credential, gen_random_uuid() AS credential_id FROM generate_series(0, 39999) AS n;
 
