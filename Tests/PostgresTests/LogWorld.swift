@@ -46,12 +46,10 @@ struct LogWorld: Sendable {
     }
 
     /// A sequencer with a connection of its own, as an instance has one.
-    func instance(
-        of origin: String = Self.origin, demandsLead: Bool = true
-    ) async -> PostgresLog {
+    func instance(demandsLead: Bool = true) async -> PostgresLog {
         PostgresLog(
             database: await test.open(size: 1, adjust: { $0.statementDeadline = .seconds(60) }),
-            origin: origin, demandsLead: demandsLead)
+            origin: Self.origin, demandsLead: demandsLead)
     }
 
     var signer: @Sendable (Checkpoint) -> SignedNote? { Self.signer(key) }

@@ -14,8 +14,10 @@ extension Configuration {
     private static let timestampTimeout = Duration.seconds(10)
     /// Of one connection.
     private static let connectTimeout = Duration.seconds(2)
-    /// Between two looks for a checkpoint to show to witnesses, and until one that has not grown is shown again.
-    private static let (witnessLook, witnessFresh) = (Duration.seconds(1), Duration.seconds(60))
+    /// Between two looks for a checkpoint to show to witnesses.
+    private static let witnessLook = Duration.seconds(1)
+    /// Until a checkpoint that has not grown is shown to them again.
+    private static let witnessFresh = Duration.seconds(60)
     /// The most exchanges at one time.
     private static let slotsMax = 16
 

@@ -36,20 +36,18 @@ func kill(_ server: PrivatePostgres) async throws {
 /// Runs a program to its end, such as one of Postgres's.
 ///
 /// - Parameter words: Its path and arguments.
-/// - Returns: What it wrote to standard output.
 /// - Throws: ``Unexpected`` when it fails.
-@discardableResult
-func runProgram(_ words: [String]) async throws -> Data {
+func runProgram(_ words: [String]) async throws {
     let process = Process()
     process.executableURL = URL(filePath: words[0])
     process.arguments = Array(words.dropFirst())
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    // Read, so that it does not wait for somebody who does.
+    _ = try output.fileHandleForReading.readToEnd()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
         throw Unexpected("\(words[0]) ended with \(process.terminationStatus)")
     }
-    return data
 }

@@ -97,11 +97,11 @@ import Testing
         switch one.input("scenario")?.text ?? "" {
         case let text where text.hasPrefix("device row deleted"):
             try await change(
-                bank, "DELETE FROM credential WHERE id = '\(try credential(customer))'", 1,
+                bank, "DELETE FROM credential WHERE id = '\(try credential(customer))'",
                 "SELECT 1 - count(*) FROM countersign.credential")
         case let text where text.hasPrefix("payee edited"):
             try await change(
-                bank, "UPDATE payee SET name = 'Mallory'", 1,
+                bank, "UPDATE payee SET name = 'Mallory'",
                 "SELECT count(*) FROM countersign.payee WHERE name = 'Mallory'")
         case let text where text.hasPrefix("server TZ changed"):
             _ = try await instance.process.ended()
@@ -134,7 +134,7 @@ import Testing
     }
 
     private func change(
-        _ bank: TestBank, _ statement: String, _ expected: Int, _ count: String
+        _ bank: TestBank, _ statement: String, _ count: String
     ) async throws {
         try await bank.script(
             """
@@ -144,7 +144,7 @@ import Testing
             ALTER TABLE payee DISABLE TRIGGER ALL;
             \(statement);
             """)
-        #expect(try await bank.count(count) == expected)
+        #expect(try await bank.count(count) == 1)
     }
 
     private func bundle(

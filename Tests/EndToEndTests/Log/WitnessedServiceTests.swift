@@ -85,7 +85,7 @@ import Testing
                     let customer = try await bank.customer("c-1", at: instance)
                     let client = InsistentClient(Shift(instance))
                     var paid = [try await client.pay(from: customer, key: "k-0")]
-                    try await expectWords(bank, of: paid)
+                    try await expectTestimony(bank, of: paid)
                     #expect(instance.lines("log.quorum_missing") == [])
                     try await witness.call("down")
                     try await authority.behave("unavailable")
@@ -114,7 +114,7 @@ import Testing
                     }
                     try await witness.call("up")
                     try await authority.behave("good")
-                    try await expectWords(bank, of: paid)
+                    try await expectTestimony(bank, of: paid)
                     try await bank.auditLog(
                         paid.map(\.evidence), spans: paid.compactMap(\.span))
                     print(
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Waits for a cosignature and a timestamp of a checkpoint that holds all of them.
-    private func expectWords(_ bank: TestBank, of paid: [Acknowledged]) async throws {
+    private func expectTestimony(_ bank: TestBank, of paid: [Acknowledged]) async throws {
         let ids = paid.map { "'\($0.evidence)'" }.joined(separator: ", ")
         for table in ["log_cosignature", "log_timestamp"] {
             try await until("\(table) covers all") {
