@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `The page about evidence` {
+@Suite(.onAThreadOfItsOwn) struct `The page about evidence` {
     private let page: String
 
     init() throws { page = try RepositoryFiles.text("docs/evidence-format.md") }

@@ -8,7 +8,7 @@ import Testing
 @testable import CountersignMain
 
 /// What never leaves the bodies: names, accounts, amounts, contact data and the bank's own IDs.
-@Suite struct `The log of a bank` {
+@Suite(.onAThreadOfItsOwn) struct `The log of a bank` {
     /// Everything that the database has in the clear of customers and their actions, so that no column is forgotten
     /// here; of words shorter than this, such as a currency's, random bytes would have some.
     private static let lengthMin = 6

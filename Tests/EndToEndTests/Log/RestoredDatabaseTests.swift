@@ -7,7 +7,7 @@ import Testing
 @testable import CountersignMain
 
 /// F15 of the fault tests: what an operator restores is found out before anything is signed on it.
-@Suite struct `A database that is another than it was` {
+@Suite(.onAThreadOfItsOwn) struct `A database that is another than it was` {
     @Test func `is not signed on when it is yesterday's base backup, since the mirror has more`()
         async throws
     {

@@ -9,7 +9,7 @@ import Testing
 
 /// A bundle of the running service, over whose checkpoint an authority made of the openssl program has said at
 /// what time it was there.
-@Suite struct `A bundle with a timestamp` {
+@Suite(.onAThreadOfItsOwn) struct `A bundle with a timestamp` {
     private struct Stamped {
         let bank: TestBank
         let bytes: Bytes

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What `docs/auditor.md` shows under *By hand*: every block of it, as one shell, on real bundles.
-@Suite struct `A bundle verified by hand` {
+@Suite(.onAThreadOfItsOwn) struct `A bundle verified by hand` {
     private let page: PageCommands
 
     init() throws { page = try PageCommands(of: "docs/auditor.md", under: "## By hand") }

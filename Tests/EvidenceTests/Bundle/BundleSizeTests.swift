@@ -7,7 +7,7 @@ import Testing
 /// Measured with what a bank really has: a log of a million leaves, two witnesses, the policy that an installation
 /// begins with, an attested key, and timestamps of an authority with a key of RSA-2048 under an intermediate one,
 /// which sends both certificates with each.
-@Suite struct `The size of a bundle` {
+@Suite(.onAThreadOfItsOwn) struct `The size of a bundle` {
     private let authority: OpenSSLAuthority
 
     init() throws { authority = try OpenSSLAuthority() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The bundle that `docs/evidence-format.md` publishes, for whoever writes a verifier.
-@Suite struct `The published bundle` {
+@Suite(.onAThreadOfItsOwn) struct `The published bundle` {
     private let bytes: Bytes
     private let policy: Bytes
 

@@ -6,7 +6,7 @@ import Testing
 
 /// A timestamp proves for ever what it proved when it was made: its certificates are judged at its own time, by
 /// whoever verifies.
-@Suite struct `A timestamp whose authority's certificate has expired since` {
+@Suite(.onAThreadOfItsOwn) struct `A timestamp whose authority's certificate has expired since` {
     private let world: BundleWorld
     private let authority: OpenSSLAuthority
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The second verifier, `docs/verify-bundle.py`, written independently: it says the same of the same bundles.
-@Suite struct `The verifier in Python` {
+@Suite(.onAThreadOfItsOwn) struct `The verifier in Python` {
     private let verifier: PythonVerifier
 
     init() throws { verifier = try PythonVerifier() }

@@ -5,7 +5,7 @@ import Testing
 
 /// A log proves presence and never absence: a bundle from which later records were left out, or which is older
 /// than they are, verifies for ever. So both verifiers say which these may be.
-@Suite struct `A bundle does not exclude what came later` {
+@Suite(.onAThreadOfItsOwn) struct `A bundle does not exclude what came later` {
     private let python: PythonVerifier
 
     init() throws { python = try PythonVerifier() }

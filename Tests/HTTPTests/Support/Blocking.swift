@@ -1,4 +1,4 @@
-import Foundation
+import TestSupport
 
 /// Runs blocking code on a thread of its own, as part of the same task.
 ///
@@ -13,15 +13,6 @@ func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
 @concurrent private func onPreferredExecutor<Result: Sendable>(
     _ body: @Sendable () throws -> Result
 ) async throws -> Result { try body() }
-
-private final class ThreadPerJob: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        Thread.detachNewThread { [self] in
-            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
-}
 
 /// Asks again and again until it is true; false after thirty seconds.
 func eventually(_ condition: @Sendable () -> Bool) async -> Bool {
