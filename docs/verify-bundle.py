@@ -58,7 +58,7 @@ KINDS = dict(enrolled="credential.enrolled", policy="policy.published", **{role:
     not_executed="order.refused", unknown="order.unknown", erased="subject.erased")     # in the order of a bundle
 def read_entry(role, entry, origin, size, root):            # proof and checkpoint together are c2sp.org/tlog-proof
     need(re.fullmatch("proof,leaf(,salt,body[0-9A-Za-z_-]{43})?", ",".join(entry) + entry.get("salt", "")), role + ": members or salt")
-    index, path = re.fullmatch(r"c2sp.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n(.*)\n", entry["proof"], re.S).groups()
+    index, path = re.fullmatch(r"c2sp[.]org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n(.*)\n", entry["proof"], re.S).groups()
     text, leaf, body = entry["leaf"], json.loads(entry["leaf"]), entry.get("body")
     need(root_of(text.encode(), int(index), size, [*map(b64, path.split("\n")[:-1])]) == root, role + ": not in the log")
     need([canonical(leaf, True), leaf["v"], leaf["log"], leaf["kind"]] == [text, "countersign/leaf/1", origin, KINDS[role]], role)
