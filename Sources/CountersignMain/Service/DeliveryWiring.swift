@@ -20,7 +20,7 @@ extension Configuration {
     ///
     /// - Throws: ``ConfigurationError``, or that libcurl cannot be started.
     func makeDeliveryWorker(
-        queue: any DeliveryQueue, metrics: Metrics
+        queue: any DeliveryQueue, promise: @escaping PromiseMaker, metrics: Metrics
     ) throws -> DeliveryWorker? {
         guard deliveryMode == .push, let text = core.url else { return nil }
         let signer = try makeSigner("core.url")
@@ -28,7 +28,7 @@ extension Configuration {
         guard let url = HTTPURL(text),
             let link = CoreBankingLink(
                 url: url, signer: signer, retry: .standard, entropy: .openSSL,
-                promise: try promiseMaker(),
+                promise: promise,
                 transport: { request throws(TransportFailure) in try await client.send(request) })
         else { throw ConfigurationError("core.url cannot be used") }
         let outcomes = DeliveryOutcomes(metrics)

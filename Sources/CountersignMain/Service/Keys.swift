@@ -41,18 +41,6 @@ extension Configuration {
             within: Seconds(Int64(promise.withinSeconds)))
     }
 
-    /// As what the rest of the service asks for promises.
-    ///
-    /// - Throws: ``ConfigurationError`` that names the setting.
-    func promiseMaker() throws(ConfigurationError) -> PromiseMaker {
-        guard let signer = try promiseSigner() else { return { _, _ in nil } }
-        return { evidence, leafHash in
-            let promise = signer.promise(of: evidence, leafHash)
-            if promise == nil { CountersignMain.Log.event(.promiseUnsigned) }
-            return promise
-        }
-    }
-
     /// The public key of the bank's identity system; `nil` when none is configured.
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
@@ -64,6 +52,18 @@ extension Configuration {
         } catch {
             throw ConfigurationError(
                 "the file of the setting identity.key is no Ed25519 or P-256 public key in PEM")
+        }
+    }
+}
+
+extension PromiseSigner? {
+    /// As what the rest of the service asks for promises; it tells when a signature is not made.
+    var maker: PromiseMaker {
+        guard let signer = self else { return { _, _ in nil } }
+        return { evidence, leafHash in
+            let promise = signer.promise(of: evidence, leafHash)
+            if promise == nil { Log.event(.promiseUnsigned) }
+            return promise
         }
     }
 }

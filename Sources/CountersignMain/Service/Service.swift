@@ -36,8 +36,11 @@ struct Service: Sendable {
         housekeeping = Housekeeping(database: database, sealer: sealer)
         trust = try configuration.attestationTrust()
         trust.measure(with: metrics)
+        let promises = try configuration.promiseSigner()
+        let promise = promises.maker
         let services = try configuration.makeServices(
-            database: database, sealer: sealer, keyEncryption: keyEncryption, trust: trust)
+            database: database, sealer: sealer, keyEncryption: keyEncryption, trust: trust,
+            promise: promise)
         let readiness = Readiness(database: database, housekeeping: housekeeping)
         let api = API(
             services,
@@ -49,14 +52,15 @@ struct Service: Sendable {
                         .requestFailed, .code("code", checking: code),
                         .code("request", checking: request))
                 },
-                wellKnown: configuration.wellKnown, promise: try configuration.promiseMaker()),
+                wellKnown: configuration.wellKnown, promise: promise),
             metrics: metrics, metricsAccess: configuration.listensOnLoopback ? .anybody : .operators
         )
         server = try HTTPServer(options: configuration.serverOptions()) { request in
             await api.router.respond(to: request)
         }
         worker = try configuration.makeDeliveryWorker(
-            queue: PostgresDeliveryQueue(database: database, sealer: sealer), metrics: metrics)
+            queue: PostgresDeliveryQueue(database: database, sealer: sealer), promise: promise,
+            metrics: metrics)
         eventPush = try configuration.makeEventPushWorker(
             queue: PostgresEventPush(database: database), metrics: metrics)
         let verdicts = metrics.counters(
@@ -71,7 +75,7 @@ struct Service: Sendable {
         }
         let service = ServiceSubject(
             database: database, sealer: sealer, keyEncryption: keyEncryption, entropy: .openSSL)
-        let promiseKeys = (try configuration.promiseSigner()).map { [$0.verifierKey.text] } ?? []
+        let promiseKeys = promises.map { [$0.verifierKey.text] } ?? []
         let keys = AnnouncedKeys(database: database, service: service)
         announcePromiseKey = { () async throws(StoreFailure) in
             try await keys.announce(promiseKeys, for: .promises)

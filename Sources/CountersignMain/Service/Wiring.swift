@@ -59,7 +59,7 @@ extension Configuration {
     /// - Throws: ``ConfigurationError``.
     func makeServices(
         database: Postgres.Database, sealer: EvidenceSealer, keyEncryption: KeyEncryptionKey,
-        trust: AttestationTrust
+        trust: AttestationTrust, promise: @escaping PromiseMaker
     ) throws(ConfigurationError) -> API.Services {
         let party = try relyingParty()
         let payments = try paymentParty(of: party)
@@ -104,7 +104,7 @@ extension Configuration {
             events: PostgresEventFeed(database: database),
             executions: PullDelivery(
                 queue: PostgresDeliveryQueue(database: database, sealer: sealer),
-                mayLease: deliveryMode == .pull, promise: try promiseMaker()),
+                mayLease: deliveryMode == .pull, promise: promise),
             log: PostgresLogReader(database: database, isWitnessed: log.witnessPolicy != nil),
             privacy: PostgresPrivacyStore(
                 database: database, privacy: try makePrivacyDatabase(), sealer: sealer,
